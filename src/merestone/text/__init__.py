@@ -1,0 +1,1 @@
+"""Working on text: lines, graphemes, sentences, tokens, terms, edits and hashes."""

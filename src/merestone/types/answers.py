@@ -1,0 +1,176 @@
+"""What retrieval gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from merestone.types.chunk import Chunk
+from merestone.types.document import JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Where a passage stands, so that a person or a program finds it again.
+
+    ``start``/``end`` and ``quote``/``prefix``/``suffix`` are the text-position and text-quote
+    selectors of the W3C Web Annotation Data Model (2017), section 4.2.
+    """
+
+    document: str
+    version: str
+    title: str | None
+    heading_path: tuple[str, ...]
+    pages: tuple[int, ...]
+    lines: tuple[int, int] | None
+    start: int
+    end: int
+    quote: str
+    prefix: str
+    suffix: str
+
+    def to_json(self) -> dict[str, JSON]:
+        return {
+            "document": self.document,
+            "version": self.version,
+            "title": self.title,
+            "heading_path": list(self.heading_path),
+            "pages": list(self.pages),
+            "lines": list(self.lines) if self.lines else None,
+            "start": self.start,
+            "end": self.end,
+            "quote": self.quote,
+            "prefix": self.prefix,
+            "suffix": self.suffix,
+        }
+
+
+class Focus(NamedTuple):
+    """The part of a hit that answers, with its score within the query."""
+
+    start: int
+    end: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """Place of a hit on each side, from 1; ``None`` if that side did not find it."""
+
+    dense: int | None = None
+    lexical: int | None = None
+    rerank: int | None = None
+
+    def to_json(self) -> dict[str, JSON]:
+        return {"dense": self.dense, "lexical": self.lexical, "rerank": self.rerank}
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk that was found."""
+
+    chunk: Chunk
+    score: float
+    """Ranks within one query only."""
+    ranks: Ranks
+    citation: Citation
+    relevance: float | None = None
+    """0 to 1, comparable between queries; ``None`` where no calibration exists."""
+    focus: tuple[Focus, ...] = ()
+
+    def to_json(self) -> dict[str, JSON]:
+        return {
+            **self.chunk.to_json(),
+            "score": self.score,
+            "relevance": self.relevance,
+            "ranks": self.ranks.to_json(),
+            "focus": [focus._asdict() for focus in self.focus],
+            "citation": self.citation.to_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The answer of ``search``."""
+
+    query: str
+    mode: str
+    library_version: int
+    hits: tuple[Hit, ...]
+    trace: tuple[Mapping[str, JSON], ...] = ()
+    """One entry a stage, if asked for."""
+    notes: tuple[str, ...] = field(default=())
+    """What the asker should know, such as a side that was left off."""
+
+    def to_json(self) -> dict[str, JSON]:
+        answer: dict[str, JSON] = {
+            "query": self.query,
+            "mode": self.mode,
+            "library_version": self.library_version,
+            "hits": [hit.to_json() for hit in self.hits],
+        }
+        if self.notes:
+            answer["notes"] = list(self.notes)
+        if self.trace:
+            answer["trace"] = [dict(entry) for entry in self.trace]
+        return answer
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One span of evidence, made of one chunk or of several that overlap or touch."""
+
+    document: str
+    version: str
+    start: int
+    end: int
+    text: str
+    tokens: int
+    heading_path: tuple[str, ...]
+    citation: Citation
+    chunks: tuple[str, ...]
+
+    def to_json(self) -> dict[str, JSON]:
+        return {
+            "document": self.document,
+            "version": self.version,
+            "start": self.start,
+            "end": self.end,
+            "text": self.text,
+            "tokens": self.tokens,
+            "heading_path": list(self.heading_path),
+            "citation": self.citation.to_json(),
+            "chunks": list(self.chunks),
+        }
+
+
+class LeftOut(NamedTuple):
+    """A candidate that is not in the context, and why."""
+
+    chunk: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ContextResult:
+    """The answer of ``context``: ``text`` counts ``tokens``, never more than ``budget``."""
+
+    query: str
+    budget: int
+    tokens: int
+    text: str
+    passages: tuple[Passage, ...]
+    left_out: tuple[LeftOut, ...]
+    library_version: int = 0
+
+    def to_json(self) -> dict[str, JSON]:
+        return {
+            "query": self.query,
+            "budget": self.budget,
+            "tokens": self.tokens,
+            "text": self.text,
+            "passages": [passage.to_json() for passage in self.passages],
+            "left_out": [left._asdict() for left in self.left_out],
+            "library_version": self.library_version,
+        }

@@ -1,0 +1,153 @@
+"""Where each piece of a document's text came from."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+
+class Span(NamedTuple):
+    """A half-open range ``[start, end)`` of code points of a document's text."""
+
+    start: int
+    end: int
+
+
+class SourceSpan(NamedTuple):
+    """A half-open range of the source.
+
+    ``page`` is ``None`` for a file whose characters are counted as a whole (after decoding, a
+    byte order mark included); for a paged format it is the page number from 1, and the range
+    counts characters of that page as the extractor's engine numbers them.
+    """
+
+    start: int
+    end: int
+    page: int | None = None
+
+
+SegmentKind = Literal["copy", "replace", "insert", "delete"]
+
+
+class Segment(NamedTuple):
+    """One pair of ranges, text and source.
+
+    ``copy``: the same characters, one to one. ``replace``: other characters stand for a source
+    range (a decoded entity, a folded ligature). ``insert``: text without a source (a separator);
+    its source range is empty. ``delete``: source without text; its text range is empty.
+    """
+
+    start: int
+    end: int
+    source_start: int
+    source_end: int
+    kind: SegmentKind
+    page: int | None = None
+
+
+@dataclass(frozen=True)
+class Segments:
+    """The map between a document's text and its source.
+
+    ``items`` are in text order, without gaps, and tile the text. The source side need not be in
+    order: a page footer can stand after the body in the text and before it on the page.
+    """
+
+    items: tuple[Segment, ...]
+
+    @classmethod
+    def identity(cls, length: int, source_offset: int = 0) -> Segments:
+        """The map of a text that is its source; ``source_offset`` is 1 behind a byte order mark."""
+        if length == 0:
+            return cls(())
+        return cls((Segment(0, length, source_offset, source_offset + length, "copy"),))
+
+    @property
+    def is_identity(self) -> bool:
+        """True if the text is the source itself, character for character."""
+        return len(self.items) <= 1 and all(
+            item.kind == "copy" and item.page is None for item in self.items
+        )
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [item.start for item in self.items]
+
+    def _overlapping(self, span: tuple[int, int]) -> Iterator[Segment]:
+        index = max(0, bisect_right(self._starts, span[0]) - 1)
+        while index > 0 and self.items[index - 1].end > span[0]:
+            index -= 1
+        for item in self.items[index:]:
+            if item.start >= span[1]:
+                return
+            if item.end > span[0]:
+                yield item
+
+    def to_source(self, span: tuple[int, int]) -> tuple[SourceSpan, ...]:
+        """Source ranges that ``span`` of the text was made from, in text order.
+
+        Ranges that touch, or are parted only by source that has no text, come as one. A span of
+        inserted text alone has no source: the result is empty.
+        """
+        found: list[SourceSpan] = []
+        last_end = -1
+        for item in self._overlapping(span):
+            if item.kind == "insert" or item.kind == "delete":
+                continue
+            start, end = item.source_start, item.source_end
+            if item.kind == "copy":
+                start += max(0, span[0] - item.start)
+                end -= max(0, item.end - span[1])
+            previous = found[-1] if found else None
+            if (
+                previous is not None
+                and previous.page == item.page
+                and last_end == item.start
+                and previous.end <= start
+                and self._only_deleted(previous, start, item.page)
+            ):
+                found[-1] = SourceSpan(previous.start, end, item.page)
+            else:
+                found.append(SourceSpan(start, end, item.page))
+            last_end = item.end
+        return tuple(found)
+
+    def _only_deleted(self, previous: SourceSpan, start: int, page: int | None) -> bool:
+        """True if the source between two ranges that touch in the text holds no other text."""
+        if previous.end == start:
+            return True
+        return not any(
+            item.page == page and item.source_start < start and item.source_end > previous.end
+            for item in self._with_source
+        )
+
+    @cached_property
+    def _with_source(self) -> tuple[Segment, ...]:
+        return tuple(item for item in self.items if item.kind in ("copy", "replace"))
+
+    def from_source(self, span: SourceSpan | tuple[int, int]) -> tuple[Span, ...]:
+        """Spans of the text that stand for a source range; a plain pair means no page.
+
+        Spans parted only by inserted text come as one, so a range of markup over two paragraphs
+        gives one span with the separator between them.
+        """
+        start, end, page = SourceSpan(*span)
+        found: list[Span] = []
+        gap_is_inserted = False
+        for item in self._with_source:
+            if item.page != page or item.source_start >= end or item.source_end <= start:
+                gap_is_inserted = False
+                continue
+            low, high = item.start, item.end
+            if item.kind == "copy":
+                low += max(0, start - item.source_start)
+                high -= max(0, item.source_end - end)
+            if found and gap_is_inserted:
+                found[-1] = Span(found[-1].start, high)
+            else:
+                found.append(Span(low, high))
+            gap_is_inserted = True
+        return tuple(found)
