@@ -1,1 +1,77 @@
-"""Merestone."""
+"""Merestone cuts documents into passages that keep their meaning, keeps a hybrid index of them
+fresh, and serves cited passages from it.
+
+The names below are the public surface. They are loaded when first used, so that importing the
+package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from merestone.chunking.windows import windows
+    from merestone.library import Library, chunk, read
+    from merestone.types import (
+        Block,
+        Chunk,
+        Citation,
+        ContextResult,
+        Document,
+        EmbedderError,
+        ExtractionError,
+        Hit,
+        MerestoneError,
+        NotFoundError,
+        Passage,
+        SearchResult,
+        SettingsError,
+        SourceError,
+        Span,
+        StoreBusyError,
+        StoreError,
+    )
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "windows": "merestone.chunking.windows",
+    "Library": "merestone.library",
+    "chunk": "merestone.library",
+    "read": "merestone.library",
+}
+
+__all__ = [
+    "Block",
+    "Chunk",
+    "Citation",
+    "ContextResult",
+    "Document",
+    "EmbedderError",
+    "ExtractionError",
+    "Hit",
+    "Library",
+    "MerestoneError",
+    "NotFoundError",
+    "Passage",
+    "SearchResult",
+    "SettingsError",
+    "SourceError",
+    "Span",
+    "StoreBusyError",
+    "StoreError",
+    "chunk",
+    "read",
+    "windows",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'merestone' has no attribute {name!r}")
+    return getattr(import_module(_HOMES.get(name, "merestone.types")), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

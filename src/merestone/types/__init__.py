@@ -26,10 +26,10 @@ from merestone.types.document import (
     BlockKind,
     Box,
     Document,
+    DocumentWarning,
     Layer,
     Page,
     Status,
-    DocumentWarning,
     Word,
 )
 from merestone.types.errors import (
@@ -87,6 +87,7 @@ from merestone.types.settings import (
 from merestone.types.store import Generation, Snapshot, Store, Writer
 
 __all__ = [
+    "JSON",
     "AllOf",
     "AnyOf",
     "Block",
@@ -125,7 +126,6 @@ __all__ = [
     "Generation",
     "HistoryEntry",
     "Hit",
-    "JSON",
     "Layer",
     "LeftOut",
     "LibrarySettings",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Literal, NamedTuple
 
 
@@ -93,7 +94,6 @@ class Segments:
         inserted text alone has no source: the result is empty.
         """
         found: list[SourceSpan] = []
-        last_end = -1
         for item in self._overlapping(span):
             if item.kind == "insert" or item.kind == "delete":
                 continue
@@ -105,28 +105,19 @@ class Segments:
             if (
                 previous is not None
                 and previous.page == item.page
-                and last_end == item.start
                 and previous.end <= start
                 and self._only_deleted(previous, start, item.page)
             ):
                 found[-1] = SourceSpan(previous.start, end, item.page)
             else:
                 found.append(SourceSpan(start, end, item.page))
-            last_end = item.end
         return tuple(found)
 
     def _only_deleted(self, previous: SourceSpan, start: int, page: int | None) -> bool:
-        """True if the source between two ranges that touch in the text holds no other text."""
+        """True if the source between two ranges that follow in the text holds no other text."""
         if previous.end == start:
             return True
-        return not any(
-            item.page == page and item.source_start < start and item.source_end > previous.end
-            for item in self._with_source
-        )
-
-    @cached_property
-    def _with_source(self) -> tuple[Segment, ...]:
-        return tuple(item for item in self.items if item.kind in ("copy", "replace"))
+        return not any(True for _ in self._touching(previous.end, start, page))
 
     def from_source(self, span: SourceSpan | tuple[int, int]) -> tuple[Span, ...]:
         """Spans of the text that stand for a source range; a plain pair means no page.
@@ -136,18 +127,57 @@ class Segments:
         """
         start, end, page = SourceSpan(*span)
         found: list[Span] = []
-        gap_is_inserted = False
-        for item in self._with_source:
-            if item.page != page or item.source_start >= end or item.source_end <= start:
-                gap_is_inserted = False
-                continue
+        last_index = -2
+        for index in sorted(self._touching(start, end, page)):
+            item = self._with_source[index]
             low, high = item.start, item.end
             if item.kind == "copy":
                 low += max(0, start - item.source_start)
                 high -= max(0, item.source_end - end)
-            if found and gap_is_inserted:
+            if found and index == last_index + 1:
                 found[-1] = Span(found[-1].start, high)
             else:
                 found.append(Span(low, high))
-            gap_is_inserted = True
+            last_index = index
         return tuple(found)
+
+    def _touching(self, start: int, end: int, page: int | None) -> Iterator[int]:
+        """Indexes in ``_with_source`` of the items that share source with ``[start, end)``."""
+        by_source = self._by_source.get(page)
+        if by_source is None:
+            return
+        first = bisect_right(by_source.reach, start)
+        last = bisect_left(by_source.starts, end)
+        for index in by_source.indexes[first:last]:
+            if self._with_source[index].source_end > start:
+                yield index
+
+    @cached_property
+    def _with_source(self) -> tuple[Segment, ...]:
+        return tuple(item for item in self.items if item.kind in ("copy", "replace"))
+
+    @cached_property
+    def _by_source(self) -> dict[int | None, _SourceOrder]:
+        pages: dict[int | None, list[int]] = {}
+        for index, item in enumerate(self._with_source):
+            pages.setdefault(item.page, []).append(index)
+        orders: dict[int | None, _SourceOrder] = {}
+        for page, indexes in pages.items():
+            indexes.sort(key=lambda index: self._with_source[index].source_start)
+            items = [self._with_source[index] for index in indexes]
+            orders[page] = _SourceOrder(
+                indexes,
+                [item.source_start for item in items],
+                list(accumulate((item.source_end for item in items), max)),
+            )
+        return orders
+
+
+class _SourceOrder(NamedTuple):
+    """The items of one page in the order of their source, so that a range is found by bisection."""
+
+    indexes: list[int]
+    starts: list[int]
+    """Where the source of each begins, ascending."""
+    reach: list[int]
+    """Where the source of each and of all before it ends at the latest."""

@@ -85,6 +85,9 @@ class Snapshot(Protocol):
     def vectors(self, numbers: Sequence[int]) -> dict[int, Vectors]:
         """Stored vectors by number, float32 of shape ``(dimension,)`` as kept (float16)."""
 
+    def vectors_of_inputs(self, hashes: Sequence[str]) -> dict[str, Vectors]:
+        """Stored vectors by input hash, for those hashes that a live chunk has."""
+
     def numbers(self) -> list[tuple[int, str, str]]:
         """(number, chunk id, input hash) of every live chunk, by number."""
 
@@ -118,6 +121,9 @@ class Writer(Protocol):
 
 class Store(Protocol):
     """A library on disk."""
+
+    def exists(self) -> bool:
+        """False until the first writer has made the library."""
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
         """A read transaction; any number at once, from any thread."""

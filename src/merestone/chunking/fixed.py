@@ -1,0 +1,143 @@
+"""The strategy ``fixed``: windows of one size with overlap, blind to structure."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from typing import ClassVar
+
+from merestone.chunking import boundaries
+from merestone.chunking.fingerprint import chunking_fingerprint
+from merestone.chunking.finishing import Piece, finish, trim
+from merestone.chunking.limits import check_settings, too_small
+from merestone.chunking.render import flat
+from merestone.text.graphemes import grapheme_boundary_before
+from merestone.types import (
+    ChunkingSettings,
+    Cutting,
+    Document,
+    Dropped,
+    Edge,
+    SettingsError,
+    Span,
+    Tokenizer,
+    Unit,
+)
+
+_WINDOW = Edge("window", 0.0)
+
+
+class FixedChunker:
+    """Windows of ``max_tokens`` (special tokens included) or ``max_chars``, whichever is reached
+    first, each repeating ``overlap_tokens`` or ``overlap_chars`` of the one before.
+
+    A window ends behind white space where there is any in its second half, else at a grapheme.
+    There is no context: this is the baseline that others are held against.
+    """
+
+    name: ClassVar[str] = "fixed"
+    revision: ClassVar[int] = 1
+
+    def cut(self, document: Document, settings: ChunkingSettings, tokenizer: Tokenizer) -> Cutting:
+        check_settings(settings, tokenizer)
+        if settings.overlap_tokens and settings.overlap_chars:
+            raise SettingsError(
+                "invalid-chunk-size",
+                "overlap_tokens and overlap_chars are both set.",
+                "Set one of them.",
+            )
+        pieces: list[Piece] = []
+        dropped: list[Dropped] = []
+        for low, high in _windows(document, settings, tokenizer):
+            start, end = trim(document.text, low, high)
+            if start < end:
+                pieces.append(_piece(document, start, end, tokenizer))
+        config = chunking_fingerprint(self, settings, tokenizer)
+        return Cutting(finish(document, pieces, config), tuple(dropped))
+
+
+CHUNKER = FixedChunker()
+
+
+def _windows(
+    document: Document, settings: ChunkingSettings, tokenizer: Tokenizer
+) -> Iterator[Span]:
+    text, end = document.text, document.body_end
+    room = settings.max_tokens - tokenizer.special_tokens
+    token_starts = tokenizer.starts(text[:end])
+    start = 0
+    while start < end:
+        at = bisect_left(token_starts, start)
+        by_tokens = token_starts[at + room] if at + room < len(token_starts) else end
+        high = max(start + 1, min(by_tokens, start + settings.max_chars, end))
+        cut = _fitted(text, start, high, end, room, settings.max_tokens, tokenizer)
+        yield Span(start, cut)
+        if cut >= end:
+            return
+        if settings.overlap_tokens:
+            index = bisect_left(token_starts, cut) - settings.overlap_tokens
+            following = token_starts[max(0, index)]
+        else:
+            following = cut - settings.overlap_chars
+        start = _resume(text, max(start + 1, min(following, cut)), cut)
+
+
+def _fitted(
+    text: str, start: int, high: int, end: int, room: int, max_tokens: int, tokenizer: Tokenizer
+) -> int:
+    """Largest good end at or before ``high`` with at most ``room`` tokens. A cut inside a word
+    changes its tokens, so each window is counted by itself."""
+    while True:
+        cut = _good_end(text, start, high, end)
+        if tokenizer.counts([text[start:cut].rstrip()])[0] <= room:
+            return cut
+        if cut - start <= 1:
+            raise too_small(max_tokens, f"the tokens of the one character {text[start]!r}")
+        high = cut - max(1, (cut - start) // 16)
+
+
+def _good_end(text: str, start: int, high: int, end: int) -> int:
+    if high >= end:
+        return end
+    for offset in range(high, start + (high - start) // 2, -1):
+        if text[offset - 1].isspace():
+            return offset
+    cut = grapheme_boundary_before(text, high)
+    return cut if cut > start else high
+
+
+def _resume(text: str, offset: int, cut: int) -> int:
+    """Where the next window begins: at a word where one begins before ``cut``."""
+    if offset == cut or text[offset - 1].isspace():
+        return offset
+    for later in range(offset, cut):
+        if text[later].isspace():
+            return later + 1
+    return grapheme_boundary_before(text, offset) if offset < cut else offset
+
+
+def _piece(document: Document, start: int, end: int, tokenizer: Tokenizer) -> Piece:
+    count = tokenizer.counts([document.text[start:end]])[0] + tokenizer.special_tokens
+    return Piece(
+        start=start,
+        end=end,
+        tokens=count,
+        kind="text",
+        boundary_start=boundaries.DOCUMENT if start == 0 else _WINDOW,
+        boundary_end=boundaries.DOCUMENT if end >= document.body_end else _WINDOW,
+        heading_path=_heading_path(document, start),
+        units=(Unit(start, end, "sentence", "section", start, end),),
+    )
+
+
+def _heading_path(document: Document, offset: int) -> tuple[str, ...]:
+    """Words of the headings above ``offset``."""
+    path: list[tuple[int, str]] = []
+    headings = [b for b in document.blocks if b.kind == "heading" and b.layer == "body"]
+    for block in headings[: bisect_right([b.start for b in headings], offset)]:
+        level = block.level or 1
+        while path and path[-1][0] >= level:
+            path.pop()
+        low, high = block.attributes.get("content") or (block.start, block.end)
+        path.append((level, flat(document.text[low:high])))
+    return tuple(words for _, words in path)

@@ -1,0 +1,50 @@
+"""``merestone context``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from merestone.cli.session import answer, json_option, mode_option, open_library, where_option
+from merestone.types import ContextResult
+
+
+@click.command("context")
+@click.argument("query")
+@click.option("--budget", type=int, required=True, help="Tokens that the text may have.")
+@click.option(
+    "--tokenizer",
+    type=click.Path(),
+    help="The tokenizer.json of the model that will read it; by default the embedder's.",
+)
+@where_option
+@mode_option
+@json_option
+@click.pass_obj
+def command(
+    directory: Path,
+    query: str,
+    budget: int,
+    tokenizer: str | None,
+    where: str | None,
+    mode: str,
+    as_json: bool,
+) -> None:
+    """Fill a token budget with cited passages for QUERY, never exceeding it."""
+    with open_library(directory) as library:
+        result = library.context(query, budget=budget, where=where, mode=mode, tokenizer=tokenizer)
+    answer(result, as_json, lambda: result.text)
+    if not as_json:
+        click.echo(_summary(result), err=True)
+
+
+def _summary(result: ContextResult) -> str:
+    lines = [
+        f"{result.tokens} of {result.budget} tokens, {len(result.passages)} passages, "
+        f"{len(result.left_out)} candidates left out."
+    ]
+    lines += [f"  left out {left.chunk[:12]}: {left.reason}" for left in result.left_out[:5]]
+    if len(result.left_out) > 5:
+        lines.append(f"  and {len(result.left_out) - 5} more (all of them with --json)")
+    return "\n".join(lines)

@@ -1,0 +1,35 @@
+"""``merestone init``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from merestone import config
+from merestone.types import SettingsError
+
+
+@click.command("init")
+@click.argument("directory", required=False, type=click.Path(path_type=Path))
+@click.pass_obj
+def command(base: Path, directory: Path | None) -> None:
+    """Write a starter merestone.toml into DIRECTORY (by default, here)."""
+    from merestone.chunking import chunkers
+    from merestone.extraction import extractors
+
+    folder = base / directory if directory else base
+    if not folder.is_dir():
+        raise SettingsError(
+            "path-not-found", f"{folder} is not a folder.", "Make it first, or name another."
+        )
+    path = folder / config.CONFIG_FILE
+    text = config.starter("minilm", list(chunkers()), sorted(extractors()))
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError as error:
+        raise SettingsError(
+            "config-exists", f"{path} exists already.", "Edit it, or remove it first."
+        ) from error
+    click.echo(f"Wrote {path}. Next: merestone sync")

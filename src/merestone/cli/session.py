@@ -1,0 +1,86 @@
+"""What the verbs share: the library they work on, and how they answer."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from merestone import config
+from merestone.library import Library
+from merestone.types import JSON, SettingsError
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
+where_option = click.option(
+    "--where",
+    metavar="EXPR",
+    help="Only documents that match, such as \"language = 'en' and document like 'guide/*'\".",
+)
+mode_option = click.option(
+    "--mode",
+    type=click.Choice(["hybrid", "dense", "lexical"]),
+    default="hybrid",
+    show_default=True,
+    help="By meaning and words, meaning alone, or words alone.",
+)
+
+
+def open_library(directory: Path) -> Library:
+    """The library of ``directory`` or of the nearest folder above it."""
+    if not directory.is_dir():
+        raise SettingsError(
+            "path-not-found", f"{directory} is not a folder.", "Check the path given to -C."
+        )
+    root = config.find_root(directory.absolute())
+    if root is None:
+        raise SettingsError(
+            "no-configuration",
+            f"There is no {config.CONFIG_FILE} in {directory.absolute()} or above it.",
+            "Run `merestone init` in the folder of your documents.",
+        )
+    return Library.open(root)
+
+
+def enter(directory: Path, paths: Sequence[str]) -> list[str]:
+    """``paths`` as they are meant from ``directory``."""
+    base = directory.absolute()
+    return [os.path.abspath(base / path) if (base / path).exists() else path for path in paths]
+
+
+def answer(value: Any, as_json: bool, as_text: Callable[[], str]) -> None:
+    """Print the result: a value with ``to_json`` as JSON, or what ``as_text`` makes of it."""
+    if as_json:
+        shape: JSON = value if isinstance(value, dict | list) else value.to_json()
+        click.echo(json.dumps(shape, ensure_ascii=False, indent=2))
+        return
+    text = as_text()
+    if text:
+        click.echo(printable(text))
+
+
+def printable(text: str) -> str:
+    """``text`` without lone surrogates and without control characters that would steer the
+    terminal; line ends and tabs stay."""
+    return "".join(
+        character
+        if character in "\n\t" or (character.isprintable() or ord(character) > 0x9F)
+        else "\ufffd"
+        for character in text.replace("\r\n", "\n")
+        .replace("\r", "\n")
+        .encode("utf-8", "replace")
+        .decode()
+    )
+
+
+def indented(text: str, by: str = "    ") -> str:
+    """``text`` with each line set in."""
+    return "\n".join(by + line if line.strip() else "" for line in text.splitlines())
+
+
+def amount(number: int, noun: str) -> str:
+    """``3 documents``, ``1 document``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -1,0 +1,21 @@
+"""``merestone show``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from merestone.cli.session import answer, json_option, open_library
+
+
+@click.command("show")
+@click.argument("reference")
+@json_option
+@click.pass_obj
+def command(directory: Path, reference: str, as_json: bool) -> None:
+    """Show what REFERENCE names: a chunk id, a document, document#start-end[@version], or the
+    JSON file of a citation."""
+    with open_library(directory) as library:
+        found = library.show(reference)
+    answer(found, as_json, lambda: str(found["text"]))

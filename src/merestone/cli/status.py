@@ -1,0 +1,60 @@
+"""``merestone status``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from merestone.cli.session import amount, answer, json_option, open_library
+from merestone.types import LibraryStatus, Status
+
+
+@click.command("status")
+@click.option("--stale", is_flag=True, help="Only documents that a sync would change.")
+@click.option("--failed", is_flag=True, help="Only documents that could not be read.")
+@click.option("--no-text", is_flag=True, help="Only documents without text.")
+@json_option
+@click.pass_obj
+def command(directory: Path, stale: bool, failed: bool, no_text: bool, as_json: bool) -> None:
+    """Show counts, sizes on disk, versions, and documents that have a problem."""
+    with open_library(directory) as library:
+        if stale:
+            report = library.plan()
+            changes = [change.to_json() for change in report.changes]
+            answer(
+                changes,
+                as_json,
+                lambda: (
+                    "\n".join(f"{c.change} {c.document}" for c in report.changes)
+                    or "Nothing is stale."
+                ),
+            )
+            return
+        status = library.status()
+    if failed or no_text:
+        textless = (Status.EMPTY, Status.NEEDS_OCR)
+        kept = tuple(
+            problem
+            for problem in status.problems
+            if (problem.status in textless) == no_text or (failed and no_text)
+        )
+        status = replace(status, problems=kept)
+    answer(status, as_json, lambda: _told(status))
+
+
+def _told(status: LibraryStatus) -> str:
+    documents = ", ".join(f"{count:,} {name}" for name, count in sorted(status.documents.items()))
+    sizes = ", ".join(f"{name} {size / 1e6:,.1f} MB" for name, size in status.bytes.items())
+    lines = [
+        f"Library version {status.library_version}, schema {status.schema}.",
+        f"Documents: {documents or 'none'}; {amount(status.chunks, 'chunk')}.",
+        f"Embedder: {status.embedder['name']}, {status.embedder['dimension']} dimensions.",
+        f"On disk: {sizes}.",
+    ]
+    lines += [
+        f"  {problem.status}: {problem.message} {problem.remedy} [{problem.code}]"
+        for problem in status.problems
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,300 @@
+"""Settings from files, environment and flags: flag > environment > project > user > default."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from merestone.types import (
+    JSON,
+    ChunkingSettings,
+    EmbeddingSettings,
+    ExtractionSettings,
+    LibrarySettings,
+    RetrievalSettings,
+    SettingsError,
+    SourceSettings,
+)
+
+CONFIG_FILE = "merestone.toml"
+STATE_FOLDER = ".merestone"
+_PREFIX = "MERESTONE_"
+_NO_SETTINGS = frozenset({"MERESTONE_BENCH_DATA", "MERESTONE_FAULT", "MERESTONE_LIBRARY"})
+_CHARS_PER_TOKEN = 8
+_TARGET_SHARE = 0.8
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class _Source(_Table):
+    path: str = "."
+    name: str = ""
+    include: list[str] = Field(default_factory=list)
+    exclude: list[str] = Field(default_factory=list)
+
+
+class _Extraction(_Table):
+    max_document_bytes: int = Field(default=50_000_000, ge=1)
+    worker_memory_bytes: int = Field(default=1_500_000_000, ge=50_000_000)
+    worker_cpu_seconds: int = Field(default=60, ge=1)
+    worker_wall_seconds: int = Field(default=120, ge=1)
+    default_encoding: str | None = None
+
+
+class _Chunking(_Table):
+    strategy: str = "structure"
+    max_tokens: int | None = None
+    target_tokens: int | None = None
+    min_tokens: int | None = None
+    overlap_tokens: int = 0
+    max_chars: int | None = None
+    overlap_chars: int = 0
+
+
+class _Embedding(_Table):
+    model: str = "minilm"
+    on_overlong: str = Field(default="error", pattern="^(error|truncate|window)$")
+    batch_tokens: int = Field(default=768, ge=1)
+    threads: int = Field(default=0, ge=0)
+    cache_bytes: int = Field(default=2_000_000_000, ge=0)
+
+
+class _Retrieval(_Table):
+    dense_weight: float = Field(default=0.5, ge=0, le=1)
+    candidates: int = Field(default=100, ge=1)
+
+
+class _Config(_Table):
+    sources: list[_Source] = Field(default_factory=lambda: [_Source()])
+    extraction: _Extraction = Field(default_factory=_Extraction)
+    chunking: _Chunking = Field(default_factory=_Chunking)
+    embedding: _Embedding = Field(default_factory=_Embedding)
+    retrieval: _Retrieval = Field(default_factory=_Retrieval)
+
+
+def find_root(start: Path) -> Path | None:
+    """The nearest folder, ``start`` or above, that holds a configuration or a library."""
+    for folder in (start, *start.parents):
+        if (folder / CONFIG_FILE).is_file() or (folder / STATE_FOLDER / "library.db").is_file():
+            return folder
+        if _pyproject_table(folder) is not None:
+            return folder
+    return None
+
+
+def load_settings(
+    root: Path, flags: Mapping[str, Mapping[str, JSON]] | None = None
+) -> LibrarySettings:
+    """The effective settings of the library in ``root``.
+
+    ``flags`` are tables of values that override everything else. Raises ``SettingsError`` for a
+    file that can't be read, an unknown key (with the nearest known one) or a value out of range.
+    """
+    root = root.absolute()
+    merged: dict[str, Any] = {}
+    origin: dict[str, JSON] = {}
+    for name, table in _layers(root, flags or {}):
+        for key, value in table.items():
+            if isinstance(value, Mapping) and isinstance(merged.get(key), Mapping):
+                merged[key] = {**merged[key], **value}
+            else:
+                merged[key] = value
+            origin[key] = name
+    try:
+        config = _Config.model_validate(merged)
+    except ValidationError as error:
+        raise _readable(error, merged, origin) from error
+    return _settings(config, root, origin)
+
+
+def chunking_settings(values: Mapping[str, JSON], max_tokens: int) -> ChunkingSettings:
+    """Chunking settings with defaults derived for an embedder that reads ``max_tokens``."""
+    given = {key: value for key, value in values.items() if value is not None}
+    limit = int(given.get("max_tokens", max_tokens))
+    target = max(1, int(_TARGET_SHARE * limit))
+    defaults = {
+        "max_tokens": limit,
+        "target_tokens": target,
+        "min_tokens": min(16, target),
+        "max_chars": _CHARS_PER_TOKEN * limit,
+    }
+    return ChunkingSettings(**{**defaults, **given})
+
+
+def starter(name_of_embedder: str, strategies: list[str], formats: list[str]) -> str:
+    """A first ``merestone.toml`` that shows what this installation can do."""
+    return f"""\
+# What to index, and how. Every key is optional; the values shown are the defaults.
+# Formats read here: {", ".join(formats)}.
+
+[[sources]]
+path = "."            # relative to this file
+# include = ["docs/**"]      # patterns with git's rules
+# exclude = ["drafts/"]
+
+[chunking]
+strategy = "structure"   # installed: {", ".join(strategies)}
+# max_tokens = 256       # hard limit of what the embedder reads for one chunk
+# target_tokens = 204
+# min_tokens = 16
+# overlap_tokens = 0
+
+[embedding]
+model = "{name_of_embedder}"         # runs here, without network
+
+[retrieval]
+# dense_weight = 0.5     # 0: words only, 1: meaning only
+# candidates = 100
+"""
+
+
+def _layers(
+    root: Path, flags: Mapping[str, Mapping[str, JSON]]
+) -> list[tuple[str, dict[str, Any]]]:
+    layers: list[tuple[str, dict[str, Any]]] = []
+    user = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "merestone.toml"
+    if user.is_file():
+        layers.append((str(user), _read_toml(user)))
+    project = root / CONFIG_FILE
+    if project.is_file():
+        layers.append((str(project), _read_toml(project)))
+    else:
+        table = _pyproject_table(root)
+        if table is not None:
+            layers.append((str(root / "pyproject.toml"), table))
+    layers.append(("the environment", _environment()))
+    layers.append(("the command line", {key: dict(value) for key, value in flags.items()}))
+    return layers
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise SettingsError(
+            "config-unreadable", f"{path} cannot be read as TOML: {error}.", "Mend the file."
+        ) from error
+
+
+def _pyproject_table(folder: Path) -> dict[str, Any] | None:
+    path = folder / "pyproject.toml"
+    if not path.is_file():
+        return None
+    try:
+        table = tomllib.loads(path.read_text("utf-8")).get("tool", {}).get("merestone")
+    except (OSError, ValueError, AttributeError):
+        return None
+    return table if isinstance(table, dict) else None
+
+
+def _environment() -> dict[str, Any]:
+    """``MERESTONE_CHUNKING_MAX_TOKENS=200`` is ``[chunking] max_tokens = 200``."""
+    found: dict[str, Any] = {}
+    for name, text in os.environ.items():
+        if not name.startswith(_PREFIX) or name in _NO_SETTINGS:
+            continue
+        table, _, key = name.removeprefix(_PREFIX).lower().partition("_")
+        if table not in _Config.model_fields or table == "sources" or not key:
+            raise SettingsError(
+                "unknown-setting",
+                f"The environment variable {name} names no setting.",
+                "Unset it, or name it MERESTONE_<TABLE>_<KEY>, "
+                "such as MERESTONE_CHUNKING_MAX_TOKENS.",
+            )
+        found.setdefault(table, {})[key] = _parsed(text)
+    return found
+
+
+def _parsed(text: str) -> JSON:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except ValueError:
+        return text
+
+
+def _readable(
+    error: ValidationError, merged: Mapping[str, Any], origin: Mapping[str, JSON]
+) -> SettingsError:
+    """The first fault, with the file it is in and the nearest known key."""
+    fault = error.errors()[0]
+    place = [str(part) for part in fault["loc"]]
+    where = origin.get(place[0], "the configuration") if place else "the configuration"
+    name = ".".join(place)
+    if fault["type"] == "extra_forbidden":
+        known = _known_keys(place[:-1])
+        near = get_close_matches(place[-1], known, 1)
+        hint = f"Did you mean {near[0]}? " if near else ""
+        return SettingsError(
+            "unknown-setting",
+            f"{where} has the unknown key {name}.",
+            f"{hint}Known here: {', '.join(sorted(known))}.",
+        )
+    return SettingsError(
+        "invalid-setting",
+        f"{where} has {name} = {fault.get('input')!r}: {fault['msg']}.",
+        "Mend the value.",
+    )
+
+
+def _known_keys(place: list[str]) -> list[str]:
+    model: type[BaseModel] = _Config
+    names = [part for part in place if not part.isdigit()]
+    if names:
+        model = {
+            "sources": _Source,
+            "extraction": _Extraction,
+            "chunking": _Chunking,
+            "embedding": _Embedding,
+            "retrieval": _Retrieval,
+        }[names[0]]
+    return list(model.model_fields)
+
+
+def _settings(config: _Config, root: Path, origin: Mapping[str, JSON]) -> LibrarySettings:
+    names = [source.name for source in config.sources]
+    if len(names) > 1 and (len(set(names)) < len(names) or not all(names)):
+        raise SettingsError(
+            "invalid-setting",
+            f"The {len(names)} sources have the names {names}.",
+            "Give each of several sources a name of its own.",
+        )
+    return LibrarySettings(
+        root=str(root),
+        state=str(root / STATE_FOLDER),
+        sources=tuple(
+            SourceSettings(
+                path=os.path.abspath(root / source.path),
+                name=source.name,
+                include=tuple(source.include),
+                exclude=tuple(source.exclude),
+            )
+            for source in config.sources
+        ),
+        extraction=ExtractionSettings(**config.extraction.model_dump()),
+        chunking=chunking_settings(config.chunking.model_dump(), _default_limit(config)),
+        embedding=EmbeddingSettings(**config.embedding.model_dump()),
+        retrieval=RetrievalSettings(**config.retrieval.model_dump()),
+        origin=dict(origin),
+    )
+
+
+def _default_limit(config: _Config) -> int:
+    from merestone.embedding import open_embedder
+
+    embedder = open_embedder(EmbeddingSettings(**config.embedding.model_dump()))
+    limit = config.chunking.max_tokens
+    if limit is not None and limit > embedder.max_tokens:
+        raise SettingsError(
+            "max-tokens-too-large",
+            f"chunking.max_tokens = {limit}, but {embedder.name} reads {embedder.max_tokens}.",
+            "Lower it: what is beyond would never be embedded.",
+        )
+    return embedder.max_tokens

@@ -1,0 +1,104 @@
+"""From the bytes of one document to the rows of its chunks."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+from merestone.chunking import chunker_named, chunking_fingerprint, input_hash, render
+from merestone.extraction import (
+    IsolatedReader,
+    detect_media_type,
+    extraction_fingerprint,
+    extractors,
+    read_document,
+)
+from merestone.text.analysis import terms
+from merestone.text.hashing import canonical_json, digest
+from merestone.types import (
+    ChunkingSettings,
+    ChunkRow,
+    Cutting,
+    Document,
+    ExtractionSettings,
+    RawDocument,
+    SourceError,
+    Tokenizer,
+)
+
+
+class Pipeline:
+    """Reading and cutting with one set of settings.
+
+    ``worker`` reads formats that need a process of their own.
+    """
+
+    def __init__(
+        self,
+        extraction: ExtractionSettings,
+        chunking: ChunkingSettings,
+        tokenizer: Tokenizer,
+        worker: IsolatedReader | None,
+    ) -> None:
+        self._extraction = extraction
+        self._chunking = chunking
+        self._tokenizer = tokenizer
+        self._worker = worker
+        self._chunker = chunker_named(chunking.strategy)
+        self._chunking_fingerprint = chunking_fingerprint(self._chunker, chunking, tokenizer)
+
+    def fingerprint(self, media_type: str) -> str:
+        """Hash of extraction, chunking and render for documents of ``media_type``."""
+        extraction = extraction_fingerprint(media_type, self._extraction)
+        return digest("pipeline", extraction, self._chunking_fingerprint)
+
+    def failure_key(self, source_hash: str) -> str:
+        """Tells a failure that is known from one that is new: other bytes, other settings or
+        another set of readers may do better."""
+        readers = canonical_json(sorted(extractors()))
+        settings = canonical_json(asdict(self._extraction))
+        return digest("failure", source_hash, readers, settings, self._chunking_fingerprint)
+
+    def read(self, raw: RawDocument) -> Document:
+        """The document; ``ExtractionError`` if it cannot be read."""
+        return read_document(raw, self._extraction, worker=self._worker)
+
+    def cut(self, document: Document) -> Cutting:
+        """The document's chunks and what is in none."""
+        return self._chunker.cut(document, self._chunking, self._tokenizer)
+
+
+def row_of(document: Document, cutting: Cutting, index: int) -> ChunkRow:
+    """What the indexes need of one chunk, its vector apart."""
+    chunk = cutting.chunks[index]
+    return ChunkRow(chunk, input_hash(chunk), tuple(terms(render(chunk), document.language)))
+
+
+def raw_document(identifier: str, path: str | Path, data: bytes) -> RawDocument:
+    """The bytes of a file as a source hands them on."""
+    return RawDocument(
+        id=identifier,
+        data=data,
+        uri=Path(path).absolute().as_uri(),
+        media_type=detect_media_type(str(path), data),
+    )
+
+
+def read_path(path: str | Path) -> bytes:
+    """The bytes of the file at ``path``; ``SourceError`` if there is none to read."""
+    try:
+        return Path(path).read_bytes()
+    except IsADirectoryError as error:
+        raise SourceError(
+            "path-is-folder", f"{path} is a folder, not a file.", "Name one file in it."
+        ) from error
+    except FileNotFoundError as error:
+        raise SourceError(
+            "path-not-found", f"{path} does not exist.", "Check the spelling of the path."
+        ) from error
+    except OSError as error:
+        raise SourceError(
+            "file-unreadable",
+            f"{path} cannot be read: {error.strerror or error}.",
+            "Check that you may read it.",
+        ) from error

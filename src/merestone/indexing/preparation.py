@@ -1,0 +1,166 @@
+"""Reading one document and comparing its chunks with those that are stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from merestone.indexing.difference import Todo, hash_of, timestamp
+from merestone.indexing.pipeline import Pipeline, raw_document, row_of
+from merestone.indexing.sources import Listed, unreadable
+from merestone.text.hashing import digest
+from merestone.types import (
+    ChunkRow,
+    Counts,
+    Document,
+    DocumentRecord,
+    ExtractionError,
+    MerestoneError,
+    Problem,
+    Snapshot,
+    Status,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A document that is read and cut; its new chunks still lack their vectors."""
+
+    todo: Todo
+    document: Document
+    record: DocumentRecord
+    rows: tuple[ChunkRow, ...]
+    new: frozenset[str]
+    """Ids of the chunks whose vectors the library must be given."""
+    counts: Counts
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A document that could not be read; what the library holds of it stays."""
+
+    todo: Todo
+    record: DocumentRecord
+    problem: Problem
+    first_time: bool
+
+
+def prepare(
+    todo: Todo, pipeline: Pipeline, snapshot: Snapshot | None, max_bytes: int
+) -> Prepared | Failed:
+    """Read, cut and compare one document."""
+    listed = todo.listed
+    source_hash = ""
+    try:
+        source_hash = hash_of(listed, max_bytes)
+        if listed.size > max_bytes:
+            raise _too_large(listed, max_bytes)
+        data = Path(listed.path).read_bytes()
+        source_hash = digest(data)
+        document = pipeline.read(raw_document(listed.id, listed.path, data))
+        cutting = pipeline.cut(document)
+    except OSError as error:
+        return fail(todo, pipeline, source_hash, unreadable(listed.id, error))
+    except ExtractionError as error:
+        return fail(todo, pipeline, source_hash, problem_of(listed.id, error))
+    rows = tuple(row_of(document, cutting, index) for index in range(len(cutting.chunks)))
+    stored = snapshot.inputs(listed.id) if snapshot else {}
+    origin = todo.moved_from
+    left_behind = len(snapshot.inputs(origin.id)) if snapshot and origin else 0
+    return Prepared(
+        todo=todo,
+        document=document,
+        record=_record(todo, document, pipeline),
+        rows=rows,
+        new=frozenset(row.chunk.id for row in rows if stored.get(row.chunk.id) != row.input_hash),
+        counts=_counts(rows, stored) + Counts(removed=left_behind),
+    )
+
+
+def fail(todo: Todo, pipeline: Pipeline, source_hash: str, problem: Problem) -> Failed:
+    """The record of a document that could not be brought up to date."""
+    key = pipeline.failure_key(source_hash)
+    held = todo.record or DocumentRecord(id=todo.listed.id)
+    record = replace(
+        held,
+        uri=Path(todo.listed.path).absolute().as_uri(),
+        mtime_ns=todo.listed.mtime_ns,
+        size=todo.listed.size,
+        indexed_at=timestamp(),
+        status=held.status if held.version else problem.status,
+        problem=problem,
+        failed_hash=key,
+    )
+    return Failed(todo, record, problem, first_time=held.failed_hash != key)
+
+
+def problem_of(document: str, error: MerestoneError) -> Problem:
+    """The problem that an error tells of."""
+    status = Status(error.status) if isinstance(error, ExtractionError) else Status.UNREADABLE
+    return Problem(document, status, error.code, error.message, error.remedy)
+
+
+def _too_large(listed: Listed, max_bytes: int) -> ExtractionError:
+    return ExtractionError(
+        "document-too-large",
+        f"{listed.id} has {listed.size} bytes, the limit is {max_bytes}.",
+        "Split it, or raise max_document_bytes in [extraction].",
+        status=Status.TOO_LARGE,
+    )
+
+
+def _record(todo: Todo, document: Document, pipeline: Pipeline) -> DocumentRecord:
+    moved_from = todo.moved_from.id if todo.moved_from else None
+    if moved_from is None and todo.record is not None:
+        moved_from = todo.record.moved_from
+    return DocumentRecord(
+        id=document.id,
+        version=document.version,
+        uri=document.uri,
+        source_hash=document.source_hash,
+        pipeline=pipeline.fingerprint(document.media_type),
+        mtime_ns=todo.listed.mtime_ns,
+        size=todo.listed.size,
+        indexed_at=timestamp(),
+        title=document.title,
+        language=document.language,
+        media_type=document.media_type,
+        metadata=document.metadata,
+        status=document.status,
+        problem=_textless(document),
+        moved_from=moved_from,
+    )
+
+
+def _textless(document: Document) -> Problem | None:
+    """What to say of a document that was read and holds no text."""
+    if document.status is Status.NEEDS_OCR:
+        return Problem(
+            document.id,
+            document.status,
+            "needs-ocr",
+            f"{document.id} holds images of text and no text.",
+            "Run it through OCR and put the result in its place.",
+        )
+    if document.status is Status.EMPTY:
+        return Problem(
+            document.id,
+            document.status,
+            "empty-document",
+            f"{document.id} holds no text.",
+            "Nothing has to be done, unless it should hold some.",
+        )
+    return None
+
+
+def _counts(rows: tuple[ChunkRow, ...], stored: Mapping[str, str]) -> Counts:
+    ids = {row.chunk.id: row.input_hash for row in rows}
+    kept = sum(1 for chunk, value in ids.items() if stored.get(chunk) == value)
+    common = sum(1 for chunk in ids if chunk in stored)
+    return Counts(
+        added=len(ids) - common,
+        removed=sum(1 for chunk in stored if chunk not in ids),
+        changed=common - kept,
+        kept=kept,
+    )

@@ -1,0 +1,220 @@
+"""Proving on a library that what must always hold does hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+import numpy as np
+
+from merestone.chunking import input_hash, render
+from merestone.indexing.pipeline import Pipeline, raw_document
+from merestone.text.hashing import digest
+from merestone.types import (
+    JSON,
+    Chunk,
+    ChunkingSettings,
+    Cutting,
+    Document,
+    DocumentRecord,
+    Embedder,
+    Examination,
+    ExtractionError,
+    Finding,
+    Snapshot,
+)
+
+_SAMPLE = 32
+_AGREEMENT = 0.999
+"""Cosine between a stored float16 vector and the text embedded anew."""
+
+
+class Verification:
+    """Checks of one snapshot, document by document."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        pipeline: Pipeline,
+        embedder: Embedder,
+        settings: ChunkingSettings,
+    ) -> None:
+        self._snapshot = snapshot
+        self._pipeline = pipeline
+        self._embedder = embedder
+        self._settings = settings
+        self._findings: list[Finding] = []
+        self._checked: dict[str, JSON] = {
+            "documents": 0,
+            "chunks": 0,
+            "rebuilt": 0,
+            "not_rebuilt": 0,
+            "vectors": 0,
+        }
+
+    def run(self, *, every_vector: bool) -> Examination:
+        """Check everything; vectors by sample unless ``every_vector``."""
+        for fault in self._snapshot.check():
+            self._find("store-inconsistent", None, fault)
+        if self._snapshot.generation.embedder != self._embedder.fingerprint:
+            self._find(
+                "embedder-changed",
+                None,
+                "The stored vectors were made with another embedder than the configured one.",
+                "Set the embedder back, or remove .merestone/library.db and sync.",
+            )
+        for record in self._snapshot.records():
+            if record.version:
+                self._check_document(record)
+        self._check_vectors(every_vector)
+        return Examination(self._checked, tuple(self._findings))
+
+    def _find(
+        self, code: str, document: str | None, message: str, remedy: str | None = None
+    ) -> None:
+        remedy = remedy or "Sync again; if it comes back, remove .merestone/library.db and sync."
+        self._findings.append(Finding(code, document, message, remedy))
+
+    def _count(self, what: str, number: int = 1) -> None:
+        self._checked[what] += number
+
+    def _check_document(self, record: DocumentRecord) -> None:
+        document = self._snapshot.document(record.id)
+        if document is None:
+            self._find("text-missing", record.id, f"{record.id} has no stored text.")
+            return
+        chunks = self._snapshot.chunks_of(record.id)
+        self._count("documents")
+        self._count("chunks", len(chunks))
+        if self._pipeline.fingerprint(record.media_type) != record.pipeline:
+            self._find(
+                "not-synced",
+                record.id,
+                f"{record.id} was cut with other settings than the configured ones.",
+                "Run `merestone sync`.",
+            )
+            return
+        cutting = self._pipeline.cut(document)
+        self._check_slices(document, chunks)
+        self._check_coverage(document, chunks, cutting)
+        self._check_sizes(document, chunks)
+        self._check_rebuild(record, document, chunks, cutting)
+
+    def _check_slices(self, document: Document, chunks: Sequence[Chunk]) -> None:
+        for chunk in chunks:
+            spans = [(chunk.start, chunk.end, chunk.text)]
+            spans += [
+                (span.start, span.end, span.text)
+                for span in chunk.context
+                if span.start is not None and span.end is not None
+            ]
+            if any(document.text[start:end] != text for start, end, text in spans):
+                self._find(
+                    "slice-differs", document.id, f"Chunk {chunk.id} is not the text it points at."
+                )
+
+    def _check_coverage(
+        self, document: Document, chunks: Sequence[Chunk], cutting: Cutting
+    ) -> None:
+        covered = bytearray(len(document.text))
+        for start, end in [
+            *((chunk.start, chunk.end) for chunk in chunks),
+            *((dropped.start, dropped.end) for dropped in cutting.dropped),
+        ]:
+            covered[start:end] = b"\x01" * (end - start)
+        for offset in range(document.body_end):
+            if not covered[offset] and not document.text[offset].isspace():
+                self._find(
+                    "text-uncovered",
+                    document.id,
+                    f"The character at {offset} of {document.id} is in no chunk.",
+                )
+                return
+
+    def _check_sizes(self, document: Document, chunks: Sequence[Chunk]) -> None:
+        tokenizer = self._embedder.tokenizer
+        counts = tokenizer.counts([render(chunk) for chunk in chunks])
+        for chunk, count in zip(chunks, counts, strict=True):
+            tokens = count + tokenizer.special_tokens
+            if tokens != chunk.tokens:
+                self._find(
+                    "count-differs",
+                    document.id,
+                    f"Chunk {chunk.id} says {chunk.tokens} tokens and has {tokens}.",
+                )
+            if tokens > self._settings.max_tokens:
+                self._find(
+                    "over-limit",
+                    document.id,
+                    f"Chunk {chunk.id} has {tokens} tokens, the limit is "
+                    f"{self._settings.max_tokens}.",
+                )
+
+    def _check_rebuild(
+        self,
+        record: DocumentRecord,
+        document: Document,
+        chunks: Sequence[Chunk],
+        cutting: Cutting,
+    ) -> None:
+        """The stored chunks are what cutting gives, and the stored text what reading gives, as
+        far as the source still has the bytes that were read."""
+        if _keys(chunks) != _keys(cutting.chunks):
+            self._find("cut-differs", record.id, f"Cutting {record.id} again gives other chunks.")
+        data = _source_bytes(record)
+        if data is None:
+            self._count("not_rebuilt")
+            return
+        try:
+            again = self._pipeline.read(raw_document(record.id, _path_of(record), data))
+        except ExtractionError as error:
+            self._find("read-differs", record.id, f"{record.id} cannot be read again: {error}")
+            return
+        self._count("rebuilt")
+        if again.version != document.version or again.text != document.text:
+            self._find("read-differs", record.id, f"Reading {record.id} again gives another text.")
+
+    def _check_vectors(self, every: bool) -> None:
+        numbers = self._snapshot.numbers()
+        if not every and len(numbers) > _SAMPLE:
+            step = len(numbers) / _SAMPLE
+            numbers = [numbers[int(index * step)] for index in range(_SAMPLE)]
+        for part in _slices([number for number, _, _ in numbers]):
+            chunks = self._snapshot.by_number(part)
+            stored = self._snapshot.vectors(part)
+            fresh = self._embedder.embed_passages([render(chunks[number]) for number in part])
+            for row, number in enumerate(part):
+                kept = np.asarray(stored[number], np.float32)
+                cosine = float(kept @ fresh[row]) / float(np.linalg.norm(kept) or 1.0)
+                if not cosine >= _AGREEMENT:
+                    chunk = chunks[number]
+                    self._find(
+                        "vector-differs",
+                        chunk.document,
+                        f"The vector of chunk {chunk.id} is not that of its text "
+                        f"(cosine {cosine:.4f}).",
+                    )
+            self._count("vectors", len(part))
+
+
+def _keys(chunks: Sequence[Chunk]) -> list[tuple[str, int, int, str]]:
+    return [(chunk.id, chunk.start, chunk.end, input_hash(chunk)) for chunk in chunks]
+
+
+def _path_of(record: DocumentRecord) -> Path:
+    return Path(unquote(urlparse(record.uri).path))
+
+
+def _source_bytes(record: DocumentRecord) -> bytes | None:
+    """The bytes that the record was made from, if the source still has them."""
+    try:
+        data = _path_of(record).read_bytes()
+    except OSError:
+        return None
+    return data if digest(data) == record.source_hash else None
+
+
+def _slices(numbers: Sequence[int], size: int = 64) -> Iterator[list[int]]:
+    for first in range(0, len(numbers), size):
+        yield list(numbers[first : first + size])

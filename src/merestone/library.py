@@ -1,0 +1,385 @@
+"""The library: one object over indexing and retrieval."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TextIO
+
+from merestone import config, retrieval
+from merestone.chunking import cut
+from merestone.embedding import open_embedder
+from merestone.embedding.cache import EmbeddingCache
+from merestone.extraction import read_document
+from merestone.extraction.worker import WorkerPool
+from merestone.indexing import Indexer, Pipeline, Verification, raw_document, read_path
+from merestone.storage import open_store
+from merestone.text.tokenizers import FileTokenizer
+from merestone.types import (
+    JSON,
+    Chunk,
+    ContextResult,
+    Cutting,
+    Document,
+    Embedder,
+    EmbeddingSettings,
+    Examination,
+    ExtractionSettings,
+    Filter,
+    Finding,
+    LibrarySettings,
+    LibraryStatus,
+    NotFoundError,
+    ProgressCallback,
+    RawDocument,
+    SearchResult,
+    SettingsError,
+    Snapshot,
+    Store,
+    SyncReport,
+    Tokenizer,
+)
+
+Where = str | Filter | None
+
+
+def read(
+    source: str | os.PathLike[str] | bytes,
+    *,
+    name: str | None = None,
+    settings: ExtractionSettings | None = None,
+) -> Document:
+    """Read one document from a path, or from bytes that are called ``name``.
+
+    Formats that need limits run in a worker process. Raises ``SourceError`` for a path that
+    can't be read and ``ExtractionError`` for bytes that can't.
+    """
+    settings = settings or ExtractionSettings()
+    if isinstance(source, bytes):
+        raw = RawDocument(id=name or "document", data=source)
+    else:
+        raw = raw_document(name or Path(source).name, source, read_path(source))
+    with WorkerPool() as worker:
+        return read_document(raw, settings, worker=worker)
+
+
+def cut_document(
+    document: Document | str,
+    *,
+    strategy: str = "structure",
+    max_tokens: int | None = None,
+    target_tokens: int | None = None,
+    min_tokens: int | None = None,
+    overlap_tokens: int = 0,
+    max_chars: int | None = None,
+    overlap_chars: int = 0,
+    tokenizer: Tokenizer | None = None,
+) -> Cutting:
+    """Chunks of a document, or of plain text, and what is in none of them.
+
+    Sizes are in tokens of ``tokenizer``, by default the bundled embedder's, and in code points.
+    Raises ``SettingsError`` (a ``ValueError``) for sizes that can't be met.
+    """
+    if isinstance(document, str):
+        document = Document(id="text", text=document)
+    if tokenizer is None:
+        embedder = open_embedder(EmbeddingSettings())
+        tokenizer, limit = embedder.tokenizer, embedder.max_tokens
+    else:
+        limit = 256
+    settings = config.chunking_settings(
+        {
+            "strategy": strategy,
+            "max_tokens": max_tokens,
+            "target_tokens": target_tokens,
+            "min_tokens": min_tokens,
+            "overlap_tokens": overlap_tokens,
+            "max_chars": max_chars,
+            "overlap_chars": overlap_chars,
+        },
+        limit,
+    )
+    return cut(document, settings, tokenizer)
+
+
+def chunk(document: Document | str, **options: JSON) -> list[Chunk]:
+    """The chunks of :func:`cut_document`, which names the options."""
+    return list(cut_document(document, **options).chunks)
+
+
+class Library:
+    """Documents, their chunks and both indexes, in one folder.
+
+    Reading may be done from several threads; each call sees one complete state. Writing is done
+    by one process at a time. Use it as a context manager, or call :meth:`close`.
+    """
+
+    def __init__(self, settings: LibrarySettings) -> None:
+        self.settings = settings
+        self._store: Store = open_store(settings.state)
+        self._stack = ExitStack()
+        self._stack.callback(self._store.close)
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str] = ".",
+        *,
+        settings: LibrarySettings | None = None,
+        **flags: Mapping[str, JSON],
+    ) -> Library:
+        """The library of the folder ``path``.
+
+        ``flags`` are tables such as ``chunking={"max_tokens": 200}``; they win over the
+        configuration. The folder needs neither a configuration nor an index yet: :meth:`sync`
+        makes the index.
+        """
+        root = Path(path)
+        if not root.is_dir():
+            raise SettingsError(
+                "path-not-found",
+                f"{path} is not a folder.",
+                "Name the folder that holds merestone.toml or the documents.",
+            )
+        return cls(settings or config.load_settings(root, flags))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of files."""
+        self._stack.close()
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The embedder that texts and questions are given to."""
+        return open_embedder(self.settings.embedding)
+
+    @cached_property
+    def _cache(self) -> EmbeddingCache:
+        path = Path(self.settings.state) / "embeddings.db"
+        cache = EmbeddingCache(path, self.settings.embedding.cache_bytes)
+        self._stack.callback(cache.close)
+        return cache
+
+    def _indexer(self) -> Indexer:
+        return Indexer(self.settings, self._store, self.embedder, self._cache)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """One state of the library, held over several reads."""
+        with self._store.snapshot() as snapshot:
+            yield snapshot
+
+    def plan(
+        self,
+        paths: Sequence[str | os.PathLike[str]] = (),
+        *,
+        full_hash: bool = False,
+        progress: ProgressCallback = lambda _: None,
+    ) -> SyncReport:
+        """What :meth:`sync` would do; nothing is embedded or stored."""
+        names = [os.fspath(path) for path in paths]
+        return self._indexer().plan(names, full_hash=full_hash, progress=progress)
+
+    def sync(
+        self,
+        paths: Sequence[str | os.PathLike[str]] = (),
+        *,
+        full_hash: bool = False,
+        allow_deletions: bool = False,
+        progress: ProgressCallback = lambda _: None,
+    ) -> SyncReport:
+        """Bring the library up to date with its sources, or with the named part of them.
+
+        A run with ``paths`` touches nothing outside them. ``full_hash`` trusts no file times.
+        """
+        names = [os.fspath(path) for path in paths]
+        return self._indexer().sync(
+            names, full_hash=full_hash, allow_deletions=allow_deletions, progress=progress
+        )
+
+    def search(
+        self,
+        query: str,
+        *,
+        k: int = 5,
+        where: Where = None,
+        mode: str = "hybrid",
+        explain: bool = False,
+    ) -> SearchResult:
+        """The best ``k`` chunks for ``query``, each with its ranks by side and a citation.
+
+        ``where`` filters by metadata before anything is ranked: a filter, or its text as
+        ``--where`` takes it. ``explain`` adds the trace of the stages.
+        """
+        with self._asked() as snapshot:
+            return retrieval.search(
+                snapshot,
+                self.embedder,
+                self.settings.retrieval,
+                query,
+                k=k,
+                mode=mode,
+                where=_filter(where),
+                explain=explain,
+            )
+
+    def context(
+        self,
+        query: str,
+        *,
+        budget: int,
+        where: Where = None,
+        mode: str = "hybrid",
+        tokenizer: Tokenizer | str | os.PathLike[str] | None = None,
+    ) -> ContextResult:
+        """Passages for ``query`` that fill ``budget`` tokens and never exceed it.
+
+        Tokens are counted by ``tokenizer``: one, or the path of a ``tokenizer.json``; by default
+        the embedder's.
+        """
+        if isinstance(tokenizer, str | os.PathLike):
+            tokenizer = FileTokenizer.from_file(Path(tokenizer))
+        with self._asked() as snapshot:
+            return retrieval.context(
+                snapshot,
+                self.embedder,
+                tokenizer or self.embedder.tokenizer,
+                self.settings.retrieval,
+                query,
+                budget=budget,
+                mode=mode,
+                where=_filter(where),
+            )
+
+    def show(self, reference: str) -> dict[str, JSON]:
+        """What a reference names: a chunk id, a document, ``document#start-end[@version]``, or
+        the path of a citation's JSON file."""
+        with self._store.snapshot() as snapshot:
+            return retrieval.show(snapshot, reference)
+
+    def status(self) -> LibraryStatus:
+        """Counts, sizes on disk, versions, and documents that have a problem."""
+        with self._store.snapshot() as snapshot:
+            records = list(snapshot.records())
+            generation = snapshot.generation
+            return LibraryStatus(
+                library_version=snapshot.library_version,
+                schema=snapshot.schema,
+                documents=dict(Counter(str(record.status) for record in records)),
+                chunks=snapshot.chunk_count(),
+                embedder={
+                    "name": generation.embedder_name,
+                    "fingerprint": generation.embedder,
+                    "dimension": generation.dimension,
+                },
+                bytes=snapshot.bytes(),
+                problems=tuple(record.problem for record in records if record.problem),
+            )
+
+    def verify(self, *, every_vector: bool = False) -> Examination:
+        """Prove on this library what must always hold: exact slices, coverage, limits, the same
+        chunks from the same bytes, rows and indexes in step, one embedder."""
+        with self._store.snapshot() as snapshot, WorkerPool() as worker:
+            settings = self.settings
+            pipeline = Pipeline(
+                settings.extraction, settings.chunking, self.embedder.tokenizer, worker
+            )
+            verification = Verification(snapshot, pipeline, self.embedder, settings.chunking)
+            return verification.run(every_vector=every_vector)
+
+    def doctor(self) -> Examination:
+        """Look at this installation and, where there is a library, at its file."""
+        findings: list[Finding] = []
+        checked: dict[str, JSON] = {
+            "embedder": self.embedder.name,
+            "sources": [source.path for source in self.settings.sources],
+            "settings_from": dict(self.settings.origin),
+            "library": self._store.exists(),
+        }
+        for source in self.settings.sources:
+            if not Path(source.path).is_dir():
+                findings.append(
+                    Finding(
+                        "path-not-found",
+                        None,
+                        f"The source folder {source.path} does not exist.",
+                        "Mend the path in merestone.toml.",
+                    )
+                )
+        vector = self.embedder.embed_queries(["Does the embedder answer?"])
+        checked["dimension"] = int(vector.shape[1])
+        if self._store.exists():
+            with self._store.snapshot() as snapshot:
+                checked["library_version"] = snapshot.library_version
+                for fault in snapshot.check():
+                    findings.append(
+                        Finding(
+                            "store-inconsistent",
+                            None,
+                            fault,
+                            "Restore a copy, or remove .merestone/library.db and sync.",
+                        )
+                    )
+                if snapshot.generation.embedder != self.embedder.fingerprint:
+                    findings.append(_embedder_changed())
+        return Examination(checked, tuple(findings))
+
+    def export(self, file: TextIO) -> int:
+        """Write every chunk as one JSON a line, in order of documents; the number written."""
+        written = 0
+        with self._store.snapshot() as snapshot:
+            for record in snapshot.records():
+                for item in snapshot.chunks_of(record.id):
+                    file.write(json.dumps(item.to_json(), ensure_ascii=True) + "\n")
+                    written += 1
+        return written
+
+    def remove(self, documents: Sequence[str]) -> None:
+        """Drop documents and leave them out until a sync names them."""
+        with self._store.snapshot() as snapshot:
+            for document in documents:
+                if snapshot.record(document) is None:
+                    raise NotFoundError(
+                        "reference-not-found",
+                        f"No document is known as {document!r}; nothing was removed.",
+                        "Name documents as `status` or `search` names them.",
+                    )
+        self._indexer().remove(documents)
+
+    @contextmanager
+    def _asked(self) -> Iterator[Snapshot]:
+        """A snapshot that questions may be put to."""
+        with self._store.snapshot() as snapshot:
+            if snapshot.generation.embedder != self.embedder.fingerprint:
+                finding = _embedder_changed()
+                raise SettingsError(finding.code, finding.message, finding.remedy)
+            yield snapshot
+
+
+def _embedder_changed() -> Finding:
+    return Finding(
+        "embedder-changed",
+        None,
+        "The library was made with another embedder than the configured one.",
+        "Set the embedder back, or remove .merestone/library.db and sync; nothing else is lost.",
+    )
+
+
+def _filter(where: Where) -> Filter | None:
+    return retrieval.parse_filter(where) if isinstance(where, str) else where

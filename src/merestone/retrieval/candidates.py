@@ -1,0 +1,100 @@
+"""Finding chunks on two sides, by meaning and by words, and making one ranking of both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from merestone.text.analysis import is_identifier, query_terms
+from merestone.types import Embedder, Filter, RetrievalSettings, Scored, Snapshot
+
+Mode = Literal["hybrid", "dense", "lexical"]
+
+_KEPT = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk by number, with what each side says of it."""
+
+    number: int
+    score: float
+    dense_rank: int | None
+    dense_score: float | None
+    lexical_rank: int | None
+    lexical_score: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """A ranking, best first, and how it came about."""
+
+    ranked: tuple[Candidate, ...]
+    mode: Mode
+    """What was done; differs from what was asked where a side was turned off."""
+    terms: tuple[str, ...]
+    notes: tuple[str, ...]
+    found: Mapping[str, int]
+
+
+def find_candidates(
+    snapshot: Snapshot,
+    embedder: Embedder,
+    query: str,
+    k: int,
+    mode: Mode,
+    where: Filter | None,
+    settings: RetrievalSettings,
+) -> Candidates:
+    """The best ``max(50, k)`` chunks for ``query`` among those that ``where`` lets through."""
+    notes = []
+    terms = query_terms(query)
+    if mode == "hybrid" and is_identifier(query.strip()):
+        mode = "lexical"
+        notes.append("The query is an identifier: only words were searched.")
+    limit = max(settings.candidates, 2 * k)
+    lexical: Sequence[Scored] = ()
+    dense: Sequence[Scored] = ()
+    if mode != "dense" and terms:
+        lexical = snapshot.lexical(terms, limit, where)
+    if mode != "lexical":
+        dense = snapshot.dense(embedder.embed_queries([query])[0], limit, where)
+    weight = {"hybrid": settings.dense_weight, "dense": 1.0, "lexical": 0.0}[mode]
+    ranked = fuse(dense, lexical, weight)[: max(_KEPT, k)]
+    return Candidates(
+        ranked, mode, tuple(terms), tuple(notes), {"dense": len(dense), "lexical": len(lexical)}
+    )
+
+
+def fuse(
+    dense: Sequence[Scored], lexical: Sequence[Scored], dense_weight: float
+) -> tuple[Candidate, ...]:
+    """Weighted sum of min-max-scaled scores over the union of both sides; a side that lacks a
+    chunk counts 0. Both are best first; equal sums keep the order of chunk numbers."""
+    scaled = (_scaled(dense), _scaled(lexical))
+    places = tuple(
+        {item.number: rank for rank, item in enumerate(side, 1)} for side in (dense, lexical)
+    )
+    raw = tuple({item.number: item.score for item in side} for side in (dense, lexical))
+    candidates = [
+        Candidate(
+            number,
+            dense_weight * scaled[0].get(number, 0.0)
+            + (1 - dense_weight) * scaled[1].get(number, 0.0),
+            places[0].get(number),
+            raw[0].get(number),
+            places[1].get(number),
+            raw[1].get(number),
+        )
+        for number in places[0].keys() | places[1].keys()
+    ]
+    return tuple(sorted(candidates, key=lambda item: (-item.score, item.number)))
+
+
+def _scaled(side: Sequence[Scored]) -> dict[int, float]:
+    if not side:
+        return {}
+    best, worst = side[0].score, side[-1].score
+    spread = best - worst
+    return {item.number: (item.score - worst) / spread if spread > 0 else 1.0 for item in side}

@@ -1,0 +1,112 @@
+"""References: what a person can name and be shown."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from merestone.types import JSON, Chunk, NotFoundError, SettingsError, Snapshot
+
+_CHUNK_ID = re.compile(r"[0-9a-f]{32}")
+_SPAN = re.compile(r"(?P<document>.+)#(?P<start>\d+)-(?P<end>\d+)(?:@(?P<version>[0-9a-f]+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class SpanReference:
+    """A range of a document, perhaps of one version of it."""
+
+    document: str
+    start: int
+    end: int
+    version: str | None
+
+
+def parse_reference(reference: str) -> str | SpanReference:
+    """A chunk id or document id as it stands, or the span that ``document#start-end[@version]``
+    or a citation's JSON file names."""
+    if reference.endswith(".json") and Path(reference).is_file():
+        return _from_file(Path(reference))
+    match = _SPAN.fullmatch(reference)
+    if match:
+        return SpanReference(
+            match["document"], int(match["start"]), int(match["end"]), match["version"]
+        )
+    return reference
+
+
+def _from_file(path: Path) -> str | SpanReference:
+    try:
+        value = json.loads(path.read_text("utf-8"))
+        citation = value.get("citation", value)
+        return SpanReference(
+            str(citation["document"]),
+            int(citation["start"]),
+            int(citation["end"]),
+            str(citation["version"]),
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise SettingsError(
+            "invalid-citation",
+            f"{path} does not hold a citation: {error}.",
+            "Give the JSON of a hit or of its citation, with document, version, start and end.",
+        ) from error
+
+
+def show(snapshot: Snapshot, reference: str) -> dict[str, JSON]:
+    """The document, chunk or span that ``reference`` names; ``NotFoundError`` if there is none."""
+    parsed = parse_reference(reference)
+    if isinstance(parsed, SpanReference):
+        return _show_span(snapshot, parsed, reference)
+    document = snapshot.document(parsed)
+    if document is not None:
+        return {
+            "document": document.id,
+            "version": document.version,
+            "title": document.title,
+            "media_type": document.media_type,
+            "status": str(document.status),
+            "metadata": dict(document.metadata),
+            "text": document.text,
+        }
+    chunk: Chunk | None = snapshot.chunk(parsed) if _CHUNK_ID.fullmatch(parsed) else None
+    if chunk is None:
+        raise _unknown(reference)
+    return chunk.to_json()
+
+
+def _show_span(snapshot: Snapshot, span: SpanReference, reference: str) -> dict[str, JSON]:
+    document = snapshot.document(span.document)
+    if document is None:
+        raise _unknown(reference)
+    if span.version and not document.version.startswith(span.version):
+        raise NotFoundError(
+            "version-not-found",
+            f"{span.document} is in version {document.version[:12]} now, not {span.version[:12]}.",
+            "Only the newest text is kept; search again for the passage.",
+        )
+    if not 0 <= span.start <= span.end <= len(document.text):
+        raise NotFoundError(
+            "span-not-found",
+            f"{span.document} has {len(document.text)} characters; {span.start}-{span.end} is "
+            "not a range of them.",
+            "Give start and end in code points, start first.",
+        )
+    return {
+        "document": document.id,
+        "version": document.version,
+        "start": span.start,
+        "end": span.end,
+        "text": document.text[span.start : span.end],
+        "lines": document.lines_of(span.start, span.end),
+        "pages": list(document.pages_of(span.start, span.end)),
+    }
+
+
+def _unknown(reference: str) -> NotFoundError:
+    return NotFoundError(
+        "reference-not-found",
+        f"Nothing is known as {reference!r}.",
+        "Give a chunk id, a document as `status` or `search` names it, or document#start-end.",
+    )

@@ -1,0 +1,99 @@
+"""Values as SQLite keeps them, and back.
+
+Texts are stored as TEXT, so that any tool can read them. A text with a lone surrogate, which
+UTF-8 cannot hold (a file name that is not UTF-8, a broken JSON escape), is stored as a BLOB in
+the same column: nothing that Python holds as ``str`` is ever refused or changed.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable
+from typing import overload
+
+from merestone.text.wire import structure_to_json, with_structure
+from merestone.types import JSON, Document, DocumentRecord, StoreError
+
+_COMPRESSION_LEVEL = 6
+
+
+@overload
+def to_sql(text: str) -> str | bytes: ...
+@overload
+def to_sql(text: None) -> None: ...
+def to_sql(text: str | None) -> str | bytes | None:
+    """``text`` as a value to bind."""
+    if text is None or text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+    return text
+
+
+@overload
+def from_sql(value: str | bytes) -> str: ...
+@overload
+def from_sql(value: None) -> None: ...
+def from_sql(value: str | bytes | None) -> str | None:
+    """The text that :func:`to_sql` was given."""
+    return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value
+
+
+def to_json(value: JSON) -> str:
+    """JSON in ASCII, which holds lone surrogates and NUL as escapes."""
+    return json.dumps(value, separators=(",", ":"))
+
+
+def from_json(text: str | bytes) -> JSON:
+    """The value of a JSON column."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise damaged("a JSON column of the library") from error
+
+
+def optional_json(value: JSON) -> str | None:
+    """As :func:`to_json`; NULL for what is empty, which is quicker to read back."""
+    return to_json(value) if value else None
+
+
+def damaged(what: str) -> StoreError:
+    """The error for bytes that are not what this package wrote."""
+    return StoreError(
+        "store-damaged",
+        f"Cannot read {what}: its bytes are not what was written.",
+        "Move the state folder away and run `merestone sync`: everything in it is made again "
+        "from the sources.",
+    )
+
+
+def encode_body(document: Document) -> bytes:
+    """All of ``document`` but its text and what its record holds, as compressed JSON."""
+    return zlib.compress(to_json(structure_to_json(document)).encode(), _COMPRESSION_LEVEL)
+
+
+def decode_document(record: DocumentRecord, text: str, body: bytes) -> Document:
+    """The document that was stored; what the record holds too is taken from there."""
+    document = Document(
+        id=record.id,
+        text=text,
+        version=record.version,
+        source_hash=record.source_hash,
+        uri=record.uri,
+        title=record.title,
+        media_type=record.media_type,
+        language=record.language,
+        metadata=record.metadata,
+    )
+    try:
+        return with_structure(document, json.loads(zlib.decompress(body)))
+    except (zlib.error, ValueError, KeyError, TypeError) as error:
+        raise damaged(f"the blocks of {record.id!r}") from error
+
+
+def id_list(ids: Iterable[str]) -> str:
+    """Chunk ids as a JSON array."""
+    return to_json(list(ids))

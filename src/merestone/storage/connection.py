@@ -1,0 +1,156 @@
+"""Opening a library's file, and keeping connections for readers."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from threading import Lock
+
+import apsw
+
+from merestone.storage.failures import no_library, translated
+from merestone.storage.schema import PAGE_SIZE, recognise
+from merestone.types import StoreError
+
+_BUSY_MILLISECONDS = 5000
+_JOURNAL_BYTES = 64 << 20
+_CACHE_KIBIBYTES = 16 << 10
+_KEPT_IDLE = 8
+
+
+def open_reader(path: Path) -> apsw.Connection:
+    """A connection that cannot write.
+
+    It is opened for writing all the same where the file allows it: only such a connection can
+    take part in the write-ahead log and tidy it up when it is the last to close.
+    """
+    if not path.exists():
+        raise no_library(path)
+    connection = _open(path) if is_writable(path) else _open_immutable(path)
+    return _prepared(connection, path, {"query_only": 1, "cache_size": -_CACHE_KIBIBYTES})
+
+
+def open_writer(path: Path) -> apsw.Connection:
+    """The connection of the lease's holder."""
+    if not path.exists():
+        raise no_library(path)
+    if not is_writable(path):
+        raise StoreError(
+            "store-not-writable",
+            f"The library {path} cannot be written to.",
+            "Give this user the right to write to the state folder and the files in it.",
+        )
+    pragmas: dict[str, int | str] = {
+        "journal_mode": "wal",
+        "synchronous": 2,  # FULL: a commit that was reported survives a power cut
+        "secure_delete": 1,
+        "journal_size_limit": _JOURNAL_BYTES,
+        "page_size": PAGE_SIZE,
+        "cache_size": -_CACHE_KIBIBYTES,
+    }
+    return _prepared(_open(path), path, pragmas)
+
+
+def is_writable(path: Path) -> bool:
+    """True if the file and its folder (where SQLite puts its log) can be written to."""
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
+def _open(path: Path) -> apsw.Connection:
+    # By address, since a path that is not UTF-8 can only be given escaped.
+    address = f"{path.absolute().as_uri()}?mode=rw"
+    with translated(path):
+        return apsw.Connection(address, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI)
+
+
+def _open_immutable(path: Path) -> apsw.Connection:
+    """Without locks and log, which unwritable media don't allow and don't need."""
+    log = path.with_name(path.name + "-wal")
+    if log.exists() and log.stat().st_size > 0:
+        raise StoreError(
+            "unwritable-with-log",
+            f"The library {path} cannot be written to, and the log {log.name} beside it holds "
+            "changes that are not in it yet.",
+            "Make the folder writable and run `merestone status` once, or copy the library "
+            "again after the writer has ended.",
+        )
+    address = f"{path.absolute().as_uri()}?immutable=1"
+    with translated(path):
+        return apsw.Connection(address, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+
+
+def _prepared(
+    connection: apsw.Connection, path: Path, pragmas: dict[str, int | str]
+) -> apsw.Connection:
+    try:
+        connection.set_busy_timeout(_BUSY_MILLISECONDS)
+        with translated(path):
+            recognise(connection, path)
+            for name, value in pragmas.items():
+                _set_pragma(connection, path, name, value)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _set_pragma(connection: apsw.Connection, path: Path, name: str, value: int | str) -> None:
+    """Set and read back: SQLite answers a pragma that it does not follow with the old value."""
+    connection.execute(f"PRAGMA {name} = {value}").fetchall()
+    found = connection.pragma(name)
+    if found != value:
+        raise StoreError(
+            "pragma-refused",
+            f"The library {path} does not take {name} = {value}; it stays {found}.",
+            "Put the state folder on a local disk with an ordinary file system.",
+        )
+
+
+class ReaderPool:
+    """Idle reading connections to one path, handed out one to a caller at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._idle: list[apsw.Connection] = []
+        self._file: tuple[int, int] | None = None
+        self._lock = Lock()
+
+    def take(self) -> apsw.Connection:
+        """A connection to the file that is at the path now."""
+        try:
+            found = self._path.stat()
+        except FileNotFoundError:
+            self.close()
+            raise no_library(self._path) from None
+        with self._lock:
+            if self._file != (found.st_dev, found.st_ino):
+                # The library was removed and made again under the same name.
+                self._close_idle()
+                self._file = (found.st_dev, found.st_ino)
+            if self._idle:
+                return self._idle.pop()
+        return open_reader(self._path)
+
+    def give_back(self, connection: apsw.Connection) -> None:
+        """End its transaction and keep it for the next caller."""
+        try:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        except apsw.Error:
+            connection.close(True)
+            return
+        with self._lock:
+            if len(self._idle) < _KEPT_IDLE:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def close(self) -> None:
+        """Close what is idle."""
+        with self._lock:
+            self._close_idle()
+            self._file = None
+
+    def _close_idle(self) -> None:
+        while self._idle:
+            self._idle.pop().close()

@@ -1,0 +1,364 @@
+"""Vectors in immutable segments, and the exact search over them.
+
+A row is kept twice: as int8 codes with a scale, which a scan reads, and as float16, which decides.
+With each row goes what its codes lose, so the scan gives an upper bound of every exact score and
+the search can stop when no row that was passed over could still be among the best. It therefore
+equals a scan of the float16 rows, at about the cost of scanning the codes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import TypeAlias
+
+import apsw
+import numpy as np
+import simsimd
+from numpy.typing import NDArray
+
+from merestone.storage.codec import damaged
+from merestone.storage.rows import Row, value_of
+from merestone.types import Scored, StoreError, Vectors
+
+Numbers: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float32]
+Live: TypeAlias = Callable[[Iterable[int]], set[int]]
+"""Says which of some chunk numbers still stand for a chunk."""
+
+_LARGEST_CODE = 127
+_LEAST_RESCORED = 400
+# Share of the product of two norms that float32 arithmetic may be off by, many times over.
+_ROUNDING = 1e-5
+MOST_BYTES = 1 << 28
+"""Of the float16 rows of one segment; SQLite takes a little under 2^30 in one value."""
+
+_COLUMNS = "number, rows, dimension, chunks, documents, classes, scales, bounds, codes, vectors"
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Rows that were stored together, by ascending chunk number."""
+
+    number: int
+    chunks: Numbers
+    documents: Numbers
+    classes: NDArray[np.int32]
+    scales: Floats
+    """``codes * scales`` is about the vector."""
+    bounds: Floats
+    """Shape ``(rows, 2)``: norm of what ``codes * scales`` lacks of the vector, and its own."""
+    codes: NDArray[np.int8]
+    vectors: NDArray[np.float16]
+
+    def positions(self, numbers: Numbers) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Where in ``numbers`` those stand that this segment has, and their rows here."""
+        rows = np.searchsorted(self.chunks, numbers)
+        inside = np.flatnonzero(rows < len(self.chunks))
+        held = inside[self.chunks[rows[inside]] == numbers[inside]]
+        return held, rows[held]
+
+
+def check_vectors(vectors: Vectors, dimension: int, what: str) -> None:
+    """Raise :class:`StoreError` unless the last axis is ``dimension`` and float16 can hold all."""
+    if vectors.shape[-1:] != (dimension,):
+        raise StoreError(
+            "bad-vector",
+            f"{what} has shape {vectors.shape}; the library's embedder gives {dimension} numbers.",
+            "Use the embedder that the library was built with.",
+        )
+    # Written so that NaN fails too.
+    if not bool((np.abs(vectors) <= np.finfo(np.float16).max).all()):
+        raise StoreError(
+            "bad-vector",
+            f"{what} holds a number that is not finite or far outside a unit vector.",
+            "Look at the embedder: its answer cannot be used.",
+        )
+
+
+def add(
+    connection: apsw.Connection,
+    generation: int,
+    chunks: Sequence[int],
+    documents: Sequence[int],
+    classes: Sequence[int],
+    vectors: NDArray[np.float16],
+) -> None:
+    """Store rows as one new segment, or as several if one would be too large."""
+    order = np.argsort(np.asarray(chunks, dtype=np.int64), kind="stable")
+    per_segment = most_rows(vectors.shape[1])
+    for first in range(0, len(order), per_segment):
+        part = order[first : first + per_segment]
+        rows = np.ascontiguousarray(vectors[part])
+        codes, scales, bounds = quantise(rows)
+        connection.execute(
+            "INSERT INTO dense (generation, rows, dimension, chunks, documents, classes, scales, "
+            "bounds, codes, vectors) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                generation,
+                len(part),
+                rows.shape[1],
+                np.asarray(chunks, dtype="<i8")[part].tobytes(),
+                np.asarray(documents, dtype="<i8")[part].tobytes(),
+                np.asarray(classes, dtype="<i4")[part].tobytes(),
+                scales.astype("<f4").tobytes(),
+                bounds.astype("<f4").tobytes(),
+                codes.tobytes(),
+                rows.astype("<f2").tobytes(),
+            ),
+        )
+
+
+def most_rows(dimension: int) -> int:
+    """Rows that one segment may hold."""
+    return max(1, MOST_BYTES // (2 * dimension))
+
+
+def quantise(vectors: NDArray[np.floating]) -> tuple[NDArray[np.int8], Floats, Floats]:
+    """int8 codes, a scale a row, and the norms of what is lost and of what is kept."""
+    exact = vectors.astype(np.float32)
+    scales = np.abs(exact).max(axis=1, initial=0) / np.float32(_LARGEST_CODE)
+    divisors = np.where(scales > 0, scales, np.float32(1))
+    limit = _LARGEST_CODE
+    codes = np.clip(np.rint(exact / divisors[:, None]), -limit, limit).astype(np.int8)
+    kept = codes.astype(np.float32) * scales[:, None]
+    bounds = np.stack([np.linalg.norm(exact - kept, axis=1), np.linalg.norm(kept, axis=1)], axis=1)
+    return codes, scales, bounds.astype(np.float32)
+
+
+def read_segment(connection: apsw.Connection, number: int) -> Segment:
+    """The segment with this number, as its table row holds it."""
+    query = f"SELECT {_COLUMNS} FROM dense WHERE number = ?"
+    row: Row = next(connection.execute(query, (number,)))
+    rows, dimension = row[1], row[2]
+    try:
+        segment = Segment(
+            number=number,
+            chunks=np.frombuffer(row[3], dtype="<i8"),
+            documents=np.frombuffer(row[4], dtype="<i8"),
+            classes=np.frombuffer(row[5], dtype="<i4"),
+            scales=np.frombuffer(row[6], dtype="<f4"),
+            bounds=np.frombuffer(row[7], dtype="<f4").reshape(rows, 2),
+            codes=np.frombuffer(row[8], dtype=np.int8).reshape(rows, dimension),
+            vectors=np.frombuffer(row[9], dtype="<f2").reshape(rows, dimension),
+        )
+    except (ValueError, TypeError) as error:
+        raise damaged(f"vector segment {number}") from error
+    columns = (segment.chunks, segment.documents, segment.classes, segment.scales)
+    if any(len(column) != rows for column in columns):
+        raise damaged(f"vector segment {number}")
+    return segment
+
+
+def segment_numbers(connection: apsw.Connection, generation: int) -> list[int]:
+    """Numbers of the segments of a generation, oldest first."""
+    query = "SELECT number FROM dense WHERE generation = ? ORDER BY number"
+    return [number for (number,) in connection.execute(query, (generation,))]
+
+
+class SegmentCache:
+    """Segments that a process has read, for all snapshots of one library.
+
+    A segment never changes and its number is never used again within a library, so that the
+    number is enough to know it by. Kept is what the newest state that was asked for refers to.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._identity = ""
+        self._version = -1
+        self._segments: dict[int, Segment] = {}
+
+    def load(
+        self, connection: apsw.Connection, identity: str, version: int, generation: int
+    ) -> tuple[Segment, ...]:
+        """The segments of the state that ``connection`` reads."""
+        wanted = segment_numbers(connection, generation)
+        with self._lock:
+            if identity != self._identity:
+                self._identity, self._version, self._segments = identity, -1, {}
+            found = {
+                number: self._segments.get(number) or read_segment(connection, number)
+                for number in wanted
+            }
+            if version >= self._version:
+                self._version, self._segments = version, found
+        return tuple(found.values())
+
+    def clear(self) -> None:
+        """Free the memory."""
+        with self._lock:
+            self._identity, self._version, self._segments = "", -1, {}
+
+
+def search(
+    segments: Sequence[Segment],
+    vector: Vectors,
+    limit: int,
+    permitted: Numbers | None,
+    live: Live,
+) -> list[Scored]:
+    """Best ``limit`` live chunks by dot product, of the documents in ``permitted``.
+
+    Equal scores are in order of chunk number.
+    """
+    query = np.asarray(vector, dtype=np.float32)
+    table = _scan(segments, query, permitted)
+    if limit <= 0 or not len(table.bounds):
+        return []
+    taken = max(4 * limit, _LEAST_RESCORED)
+    while True:
+        candidates, best_passed_over = _best(table.bounds, taken)
+        ranked = _ranked(segments, table, candidates, query, live)
+        if best_passed_over is None:
+            return ranked[:limit]
+        if len(ranked) >= limit and ranked[limit - 1].score > best_passed_over:
+            return ranked[:limit]
+        taken *= 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Rows of all segments that may be given, end to end."""
+
+    bounds: Floats
+    """No exact score is above."""
+    segments: NDArray[np.intp]
+    rows: NDArray[np.intp]
+
+
+def _scan(segments: Sequence[Segment], query: Floats, permitted: Numbers | None) -> _Table:
+    code, scale, (lost, _) = (part[0] for part in quantise(query[None, :]))
+    norm = np.linalg.norm(query)
+    bounds: list[Floats] = []
+    owners: list[NDArray[np.intp]] = []
+    rows: list[NDArray[np.intp]] = []
+    for index, segment in enumerate(segments):
+        if not len(segment.chunks):
+            continue
+        products = np.asarray(
+            simsimd.cdist(segment.codes, code[None, :], "dot", out_dtype="float32")
+        ).reshape(-1)
+        upper = products * (segment.scales * scale)
+        # |q·x - q'·x'| ≤ |q||x - x'| + |q - q'||x'|, with ' for what the codes stand for.
+        lacking, kept_norm = segment.bounds[:, 0], segment.bounds[:, 1]
+        upper += norm * (lacking + _ROUNDING * kept_norm) + lost * kept_norm
+        if permitted is None:
+            kept = np.arange(len(upper))
+        else:
+            kept = np.flatnonzero(np.isin(segment.documents, permitted))
+            upper = upper[kept]
+        bounds.append(upper.astype(np.float32))
+        rows.append(kept)
+        owners.append(np.full(len(kept), index, dtype=np.intp))
+    if not bounds:
+        nothing = np.empty(0, dtype=np.intp)
+        return _Table(np.empty(0, dtype=np.float32), nothing, nothing)
+    return _Table(np.concatenate(bounds), np.concatenate(owners), np.concatenate(rows))
+
+
+def _best(bounds: Floats, count: int) -> tuple[NDArray[np.intp], float | None]:
+    """Places of the ``count`` largest, and the largest of the others if there are others."""
+    if count >= len(bounds):
+        return np.arange(len(bounds)), None
+    order = np.argpartition(-bounds, count)
+    return order[:count], float(bounds[order[count]])
+
+
+def _ranked(
+    segments: Sequence[Segment],
+    table: _Table,
+    candidates: NDArray[np.intp],
+    query: Floats,
+    live: Live,
+) -> list[Scored]:
+    found: list[Scored] = []
+    for index in np.unique(table.segments[candidates]):
+        segment = segments[index]
+        rows = table.rows[candidates[table.segments[candidates] == index]]
+        numbers = segment.chunks[rows].tolist()
+        alive = live(numbers)
+        found.extend(
+            Scored(number, score)
+            for number, score in zip(numbers, exact_scores(segment, rows, query), strict=True)
+            if number in alive
+        )
+    found.sort(key=lambda scored: (-scored.score, scored.number))
+    return found
+
+
+def exact_scores(segment: Segment, rows: NDArray[np.intp], query: Floats) -> list[float]:
+    """Dot products with float16 rows; the same for a row whatever others are asked for."""
+    products = segment.vectors[rows].astype(np.float32) * query
+    return products.sum(axis=1, dtype=np.float64).tolist()  # type: ignore[no-any-return]
+
+
+def scores(
+    segments: Sequence[Segment], vector: Vectors, numbers: Sequence[int]
+) -> dict[int, float]:
+    """Exact scores of given chunks."""
+    query = np.asarray(vector, dtype=np.float32)
+    wanted = np.asarray(numbers, dtype=np.int64)
+    found: dict[int, float] = {}
+    for segment in segments:
+        held, rows = segment.positions(wanted)
+        found.update(zip(wanted[held].tolist(), exact_scores(segment, rows, query), strict=True))
+    return found
+
+
+def vectors(segments: Sequence[Segment], numbers: Sequence[int]) -> dict[int, Vectors]:
+    """The float16 rows of given chunks, as float32."""
+    wanted = np.asarray(numbers, dtype=np.int64)
+    found: dict[int, Vectors] = {}
+    for segment in segments:
+        held, rows = segment.positions(wanted)
+        found.update(
+            zip(wanted[held].tolist(), segment.vectors[rows].astype(np.float32), strict=True)
+        )
+    return found
+
+
+_TIER_SEGMENTS = 4
+"""So many segments of about one size are merged; each row is rewritten once a tier."""
+_DEAD_SHARE = 4
+"""Segments are cleaned when more than one row in so many is dead."""
+
+
+def merge_groups(connection: apsw.Connection, generation: int, dimension: int) -> list[list[int]]:
+    """Numbers of segments that are worth being written as one.
+
+    A tier holds segments of ``4^t`` to ``4^(t+1)`` rows. Those near the largest size stay.
+    """
+    query = "SELECT number, rows FROM dense WHERE generation = ? ORDER BY number"
+    sizes: dict[int, int] = dict(connection.execute(query, (generation,)))
+    stored = sum(sizes.values())
+    alive: int = value_of(connection, "SELECT COUNT(*) FROM chunk")
+    if (stored - alive) * _DEAD_SHARE > stored:
+        return [list(sizes)]
+    tiers: dict[int, list[int]] = {}
+    for number, rows in sizes.items():
+        if rows * 2 > most_rows(dimension):
+            continue
+        tiers.setdefault(max(0, rows.bit_length() - 1) // 2, []).append(number)
+    return [group for group in tiers.values() if len(group) >= _TIER_SEGMENTS]
+
+
+def merge(connection: apsw.Connection, generation: int, group: Sequence[int], live: Live) -> None:
+    """Write the live rows of ``group`` as new segments and delete the old ones."""
+    segments = [read_segment(connection, number) for number in group]
+    kept = [
+        np.flatnonzero(np.isin(segment.chunks, np.array(sorted(live(segment.chunks.tolist())))))
+        for segment in segments
+    ]
+    pairs = list(zip(segments, kept, strict=True))
+    if any(len(rows) for rows in kept):
+        add(
+            connection,
+            generation,
+            np.concatenate([segment.chunks[rows] for segment, rows in pairs]).tolist(),
+            np.concatenate([segment.documents[rows] for segment, rows in pairs]).tolist(),
+            np.concatenate([segment.classes[rows] for segment, rows in pairs]).tolist(),
+            np.concatenate([segment.vectors[rows] for segment, rows in pairs]),
+        )
+    connection.executemany("DELETE FROM dense WHERE number = ?", [(number,) for number in group])

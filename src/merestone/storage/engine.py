@@ -1,0 +1,144 @@
+"""The library in one SQLite file, ``library.db`` in the state folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Protocol
+
+import apsw
+
+from merestone.storage import integrity, schema
+from merestone.storage.codec import to_json, to_sql
+from merestone.storage.connection import ReaderPool, open_writer
+from merestone.storage.failures import translated
+from merestone.storage.lease import lease, prepare_folder
+from merestone.storage.snapshot import SQLiteSnapshot
+from merestone.storage.writer import SQLiteWriter, take_generation, write_transaction
+from merestone.types import JSON, StoreError
+
+if TYPE_CHECKING:
+    from merestone.storage.dense import Segment, SegmentCache
+
+_JOURNAL_ENTRIES = 1000
+"""Older ones are forgotten."""
+
+
+class Segments(Protocol):
+    """Gives the vector segments of a state; loads the vector code only when it is called."""
+
+    def __call__(
+        self, connection: apsw.Connection, identity: str, version: int, generation: int
+    ) -> tuple[Segment, ...]: ...
+
+
+class SQLiteStore:
+    """A :class:`~merestone.types.store.Store`. May be used from several threads."""
+
+    def __init__(self, state_dir: str | Path) -> None:
+        self._state = Path(state_dir)
+        self.path = self._state / "library.db"
+        self._pool = ReaderPool(self.path)
+        self._cache: SegmentCache | None = None
+        self._cache_lock = Lock()
+
+    def exists(self) -> bool:
+        """False until the first writer has made the library."""
+        return self.path.exists()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[SQLiteSnapshot]:
+        """One state of the library, as of now, for the time of the block.
+
+        Raises :class:`StoreError`, with code ``no-library`` if there is none yet.
+        """
+        connection = self._pool.take()
+        try:
+            with translated(self.path):
+                connection.execute("BEGIN")
+                snapshot = SQLiteSnapshot(connection, self.path, self._segments)
+                try:
+                    yield snapshot
+                finally:
+                    snapshot.end()
+        finally:
+            self._pool.give_back(connection)
+
+    @contextmanager
+    def writer(
+        self, *, embedder: str, embedder_name: str, dimension: int
+    ) -> Iterator[SQLiteWriter]:
+        """Hold the lease and write, for the time of the block.
+
+        Raises :class:`~merestone.types.errors.StoreBusyError` at once if another holds it, and
+        :class:`StoreError` ``embedder-changed`` if the rows were made with another embedder.
+        """
+        prepare_folder(self._state)
+        with lease(self._state) as unclean, translated(self.path):
+            if not self.path.exists():
+                schema.create(self.path, embedder, embedder_name, dimension)
+            connection = open_writer(self.path)
+            try:
+                if unclean:
+                    _examine(connection, self.path)
+                generation = take_generation(
+                    connection, embedder=embedder, embedder_name=embedder_name, dimension=dimension
+                )
+                yield SQLiteWriter(connection, self.path, generation)
+            finally:
+                connection.close(True)
+
+    def journal(self, event: str, detail: JSON) -> None:
+        """Note what a run did or what failed. A library that is not there keeps no journal."""
+        if not self.path.exists():
+            return
+        connection = open_writer(self.path)
+        try:
+            with translated(self.path), write_transaction(connection) as commit:
+                connection.execute(
+                    "INSERT INTO journal (time, event, detail) VALUES (?, ?, ?)",
+                    (_now(), to_sql(event), to_json(detail)),
+                )
+                connection.execute(
+                    "DELETE FROM journal WHERE number <= (SELECT MAX(number) FROM journal) - ?",
+                    (_JOURNAL_ENTRIES,),
+                )
+                commit()
+        finally:
+            connection.close(True)
+
+    def close(self) -> None:
+        """Close idle connections and free the vectors. The store can be used again."""
+        self._pool.close()
+        with self._cache_lock:
+            self._cache = None
+
+    def _segments(
+        self, connection: apsw.Connection, identity: str, version: int, generation: int
+    ) -> tuple[Segment, ...]:
+        # numpy and simsimd are loaded here, so that a lexical answer does not wait for them.
+        from merestone.storage.dense import SegmentCache
+
+        with self._cache_lock:
+            if self._cache is None:
+                self._cache = SegmentCache()
+            cache = self._cache
+        return cache.load(connection, identity, version, generation)
+
+
+def _examine(connection: apsw.Connection, path: Path) -> None:
+    """After a holder died: see that the file is sound before anything is written to it."""
+    found = integrity.quick_faults(connection)
+    if found:
+        raise StoreError(
+            "store-damaged",
+            f"The library {path} is damaged ({found[0]}); the last writer did not end cleanly.",
+            "Move the file away and run `merestone sync`: it is made again from the sources.",
+        )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,80 @@
+"""What SQLite reports, said as an error of Merestone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from merestone.types import StoreBusyError, StoreError
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn any error of SQLite inside the block into a :class:`StoreError` about ``path``."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise _translate(error, path) from error
+
+
+def _translate(error: apsw.Error, path: Path) -> StoreError:
+    match error:
+        case apsw.NotADBError():
+            return not_a_library(path, "it is not an SQLite file")
+        case apsw.CorruptError():
+            return StoreError(
+                "store-damaged",
+                f"The library {path} is damaged: {error}.",
+                "Move the file away and run `merestone sync`: it is made again from the sources.",
+            )
+        case apsw.BusyError() | apsw.LockedError():
+            return StoreBusyError(
+                "store-busy",
+                f"Another program holds the library {path} ({error}).",
+                "Try again when it is done.",
+            )
+        case apsw.FullError():
+            return StoreError(
+                "disk-full",
+                f"There is no room to write to the library {path}; it is as it was before.",
+                "Free some space and run the command again.",
+            )
+        case apsw.ReadOnlyError() | apsw.PermissionsError():
+            return StoreError(
+                "store-not-writable",
+                f"The library {path} cannot be written to: {error}.",
+                "Give this user the right to write to the state folder.",
+            )
+        case apsw.CantOpenError() | apsw.IOError():
+            return StoreError(
+                "store-unreachable",
+                f"The library {path} cannot be read or written: {error}.",
+                "Look at the disk and at the rights of the state folder, then try again.",
+            )
+        case _:
+            return StoreError(
+                "store-failed",
+                f"SQLite refused an operation on the library {path}: {error}.",
+                "Run `merestone doctor --index`; if it finds nothing, please report this.",
+            )
+
+
+def not_a_library(path: Path, reason: str) -> StoreError:
+    """The error for a file at the library's place that is something else."""
+    return StoreError(
+        "not-a-library",
+        f"{path} is not a Merestone library: {reason}.",
+        "Move the file away, or choose another state folder.",
+    )
+
+
+def no_library(path: Path) -> StoreError:
+    """The error for a library that was never made."""
+    return StoreError(
+        "no-library",
+        f"There is no library at {path} yet.",
+        "Run `merestone sync` to build it.",
+    )

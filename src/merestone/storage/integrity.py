@@ -1,0 +1,166 @@
+"""Looking for what should never be: damage, and tables that disagree."""
+
+from __future__ import annotations
+
+import apsw
+
+from merestone.storage.codec import from_sql
+from merestone.types import Generation, StoreError
+
+# Each finds nothing in a sound library; the first column says where the fault is.
+_RULES = (
+    (
+        "a chunk belongs to no document: {}",
+        "SELECT id FROM chunk WHERE document NOT IN (SELECT number FROM document)",
+    ),
+    (
+        "a text belongs to no document: number {}",
+        "SELECT document FROM document_body WHERE document NOT IN (SELECT number FROM document)",
+    ),
+    (
+        "a document has chunks but no text: {}",
+        "SELECT id FROM document WHERE total > 0 "
+        "AND number NOT IN (SELECT document FROM document_body)",
+    ),
+    (
+        "the chunks of a document are not numbered from 0 to its total: {}",
+        "SELECT d.id FROM document AS d LEFT JOIN chunk AS c ON c.document = d.number "
+        "GROUP BY d.number HAVING COUNT(c.number) <> d.total OR (d.total > 0 AND "
+        "(MIN(c.ordinal) <> 0 OR MAX(c.ordinal) <> d.total - 1 "
+        "OR COUNT(DISTINCT c.ordinal) <> d.total))",
+    ),
+    (
+        "a chunk is of another generation than the current one: {}",
+        "SELECT id FROM chunk WHERE generation <> (SELECT generation FROM meta)",
+    ),
+    (
+        "a chunk has an unknown access class: {}",
+        "SELECT id FROM chunk WHERE access NOT IN (SELECT number FROM access_class)",
+    ),
+    (
+        "a document has an unknown access class: {}",
+        "SELECT id FROM document WHERE access NOT IN (SELECT number FROM access_class)",
+    ),
+    (
+        "a chunk and its document have different access classes: {}",
+        "SELECT c.id FROM chunk AS c JOIN document AS d ON d.number = c.document "
+        "WHERE c.access <> d.access",
+    ),
+    (
+        "a chunk is not in the lexical index: {}",
+        "SELECT id FROM chunk WHERE number NOT IN (SELECT id FROM lexical_docsize)",
+    ),
+    (
+        "the lexical index holds a chunk that is gone: number {}",
+        "SELECT id FROM lexical_docsize WHERE id NOT IN (SELECT number FROM chunk)",
+    ),
+    (
+        "a document is both stored and left out: {}",
+        "SELECT id FROM left_out WHERE id IN (SELECT id FROM document)",
+    ),
+    (
+        "a history entry is from the future: {}",
+        "SELECT document FROM history WHERE library_version > (SELECT library_version FROM meta)",
+    ),
+)
+_MOST_NAMED = 5
+
+
+def faults_of(connection: apsw.Connection, generation: Generation) -> list[str]:
+    """Every fault in words."""
+    found = [
+        f"SQLite: {message}"
+        for (message,) in connection.execute("PRAGMA integrity_check")
+        if message != "ok"
+    ]
+    for words, query in _RULES:
+        wrong = [row[0] for row in connection.execute(query)]
+        found += _described(words, wrong)
+    found += _wrong_texts(connection)
+    found += _wrong_vectors(connection, generation)
+    return found
+
+
+def quick_faults(connection: apsw.Connection) -> list[str]:
+    """What SQLite finds without comparing indexes with their tables."""
+    return [message for (message,) in connection.execute("PRAGMA quick_check") if message != "ok"]
+
+
+def _described(words: str, wrong: list[object]) -> list[str]:
+    """One line each for the first few, and one for how many more there are."""
+    lines = [
+        words.format(from_sql(value) if isinstance(value, str | bytes) else value)
+        for value in wrong[:_MOST_NAMED]
+    ]
+    if len(wrong) > _MOST_NAMED:
+        lines.append(f"{words.format('…')} ({len(wrong) - _MOST_NAMED} more)")
+    return lines
+
+
+def _wrong_texts(connection: apsw.Connection) -> list[str]:
+    """A chunk is a slice of its document's text, always."""
+    wrong: list[object] = []
+    rows = connection.execute(
+        "SELECT c.id, c.document, c.span_start, c.span_end, c.text, "
+        "CASE WHEN c.ordinal = 0 THEN b.text END FROM chunk AS c "
+        "JOIN document_body AS b ON b.document = c.document ORDER BY c.document, c.ordinal"
+    )
+    current, text = -1, ""
+    for identifier, document, start, end, own, whole in rows:
+        if document != current:
+            current, text = document, from_sql(whole) or ""
+        if text[start:end] != from_sql(own):
+            wrong.append(identifier)
+    return _described("the text of a chunk is not that of its document: {}", wrong)
+
+
+def _wrong_vectors(connection: apsw.Connection, generation: Generation) -> list[str]:
+    """Every chunk has exactly one vector, with its document and access class."""
+    import numpy as np
+
+    from merestone.storage import dense
+
+    expected = {
+        number: (document, access)
+        for number, document, access in connection.execute(
+            "SELECT number, document, access FROM chunk"
+        )
+    }
+    found = _described(
+        "a vector segment is of another generation than the current one: number {}",
+        [
+            row[0]
+            for row in connection.execute(
+                "SELECT number FROM dense WHERE generation <> ?", (generation.number,)
+            )
+        ],
+    )
+    seen: set[int] = set()
+    twice: list[object] = []
+    misplaced: list[object] = []
+    for number in dense.segment_numbers(connection, generation.number):
+        try:
+            segment = dense.read_segment(connection, number)
+        except StoreError as error:
+            found.append(error.message)
+            continue
+        if segment.vectors.shape[1] != generation.dimension:
+            found.append(f"vector segment {number} is of another dimension")
+        if not bool(np.isfinite(segment.vectors).all()):
+            found.append(f"vector segment {number} holds numbers that are not finite")
+        if bool((np.diff(segment.chunks) <= 0).any()):
+            found.append(f"vector segment {number} is not in order")
+        owners = zip(segment.documents.tolist(), segment.classes.tolist(), strict=True)
+        for chunk, owner in zip(segment.chunks.tolist(), owners, strict=True):
+            if chunk not in expected:
+                continue  # dead: a merge will drop it
+            if chunk in seen:
+                twice.append(chunk)
+            seen.add(chunk)
+            if expected[chunk] != owner:
+                misplaced.append(chunk)
+    missing: list[object] = sorted(expected.keys() - seen)
+    found += _described("a chunk has two vectors: number {}", twice)
+    found += _described("a vector names another document or access class: number {}", misplaced)
+    found += _described("a chunk has no vector: number {}", missing)
+    return found

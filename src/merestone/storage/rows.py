@@ -1,0 +1,288 @@
+"""Records and chunks as rows, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import apsw
+
+from merestone.storage.codec import (
+    decode_document,
+    from_json,
+    from_sql,
+    optional_json,
+    to_json,
+    to_sql,
+)
+from merestone.storage.schema import PUBLIC
+from merestone.types import (
+    Box,
+    Chunk,
+    ContextSpan,
+    Document,
+    DocumentRecord,
+    Edge,
+    HistoryEntry,
+    Problem,
+    Status,
+    Unit,
+)
+
+Row: TypeAlias = tuple[Any, ...]
+"""One row as SQLite takes and gives it."""
+
+RECORD_COLUMNS = (
+    "id, version, uri, source_hash, pipeline, mtime_ns, size, indexed_at, title, language, "
+    "media_type, metadata, status, problem, failed_hash, moved_from, access, total"
+)
+PLACE_COLUMNS = (
+    "ordinal, span_start, span_end, tokens, kind, heading_path, context, shed, boundary, lines, "
+    "pages, boxes, attributes, metadata, units, config"
+)
+"""What of a chunk may change while it stays the same passage."""
+
+_CHUNK_QUERY = """
+SELECT c.number, c.id, d.id, d.version, c.ordinal, d.total, c.span_start, c.span_end, c.text,
+    c.tokens, c.kind, c.heading_path, c.context, c.shed, c.boundary, c.lines, c.pages, c.boxes,
+    c.attributes, c.metadata, d.metadata, c.units, c.config
+FROM chunk AS c JOIN document AS d ON d.number = c.document
+"""
+
+
+def record_row(record: DocumentRecord, total: int) -> Row:
+    """The values of ``RECORD_COLUMNS``; ``total`` is the number of chunks."""
+    return (
+        to_sql(record.id),
+        record.version,
+        to_sql(record.uri),
+        record.source_hash,
+        record.pipeline,
+        record.mtime_ns,
+        record.size,
+        record.indexed_at,
+        to_sql(record.title),
+        to_sql(record.language),
+        to_sql(record.media_type),
+        to_json(dict(record.metadata)),
+        str(record.status),
+        to_json(record.problem.to_json()) if record.problem else None,
+        record.failed_hash,
+        to_sql(record.moved_from),
+        PUBLIC,
+        total,
+    )
+
+
+def read_record(row: Row) -> DocumentRecord:
+    """The record that :func:`record_row` was given."""
+    problem = from_json(row[13]) if row[13] is not None else None
+    return DocumentRecord(
+        id=from_sql(row[0]),
+        version=row[1],
+        uri=from_sql(row[2]),
+        source_hash=row[3],
+        pipeline=row[4],
+        mtime_ns=row[5],
+        size=row[6],
+        indexed_at=row[7],
+        title=from_sql(row[8]),
+        language=from_sql(row[9]),
+        media_type=from_sql(row[10]),
+        metadata=from_json(row[11]),
+        status=Status(row[12]),
+        problem=Problem(**{**problem, "status": Status(problem["status"])}) if problem else None,
+        failed_hash=row[14],
+        moved_from=from_sql(row[15]),
+    )
+
+
+def place_row(chunk: Chunk, document_metadata: str) -> Row:
+    """The values of ``PLACE_COLUMNS``; ``document_metadata`` is that of the document, as JSON."""
+    metadata = to_json(dict(chunk.metadata))
+    return (
+        chunk.ordinal,
+        chunk.start,
+        chunk.end,
+        chunk.tokens,
+        chunk.kind,
+        optional_json(chunk.heading_path),
+        optional_json(chunk.context),
+        optional_json(chunk.shed),
+        to_json([chunk.boundary_start, chunk.boundary_end]),
+        optional_json(chunk.lines),
+        optional_json(chunk.pages),
+        optional_json(chunk.boxes),
+        optional_json(dict(chunk.attributes)),
+        None if metadata == document_metadata else metadata,
+        optional_json(chunk.units),
+        chunk.config,
+    )
+
+
+def read_chunk(row: Row) -> Chunk:
+    """The chunk of a row of ``_CHUNK_QUERY``."""
+    start, end = from_json(row[14])
+    lines = _parts(row[15])
+    return Chunk(
+        id=from_sql(row[1]),
+        document=from_sql(row[2]),
+        version=row[3],
+        ordinal=row[4],
+        total=row[5],
+        start=row[6],
+        end=row[7],
+        text=from_sql(row[8]),
+        tokens=row[9],
+        kind=row[10],
+        heading_path=tuple(_parts(row[11])),
+        context=tuple(ContextSpan(*part) for part in _parts(row[12])),
+        shed=tuple(ContextSpan(*part) for part in _parts(row[13])),
+        boundary_start=Edge(*start),
+        boundary_end=Edge(*end),
+        lines=(lines[0], lines[1]) if lines else None,
+        pages=tuple(_parts(row[16])),
+        boxes=tuple(Box(*part) for part in _parts(row[17])),
+        attributes=from_json(row[18]) if row[18] is not None else {},
+        metadata=from_json(row[19] if row[19] is not None else row[20]),
+        units=tuple(Unit(*part) for part in _parts(row[21])),
+        config=row[22],
+    )
+
+
+def _parts(text: str | None) -> Sequence[Any]:
+    return from_json(text) if text is not None else ()
+
+
+def value_of(connection: apsw.Connection, query: str, values: Row = ()) -> Any:
+    """The first value of a query that has at least one row."""
+    return next(connection.execute(query, values))[0]
+
+
+def number_list(numbers: Iterable[int]) -> str:
+    """Numbers to bind as one value, for ``IN (SELECT value FROM json_each(?))``."""
+    return json.dumps([int(number) for number in numbers])
+
+
+def records(connection: apsw.Connection) -> Iterator[DocumentRecord]:
+    """Every record, by id."""
+    query = f"SELECT {RECORD_COLUMNS} FROM document ORDER BY id"
+    return map(read_record, connection.execute(query))
+
+
+def record(connection: apsw.Connection, document: str) -> DocumentRecord | None:
+    """The record of one document."""
+    query = f"SELECT {RECORD_COLUMNS} FROM document WHERE id = ?"
+    row = connection.execute(query, (to_sql(document),)).fetchone()
+    return read_record(row) if row else None
+
+
+def document(connection: apsw.Connection, document_id: str) -> Document | None:
+    """A document whole; without text if none of its versions could ever be read."""
+    found = record(connection, document_id)
+    if found is None:
+        return None
+    row = connection.execute(
+        "SELECT text, body FROM document_body JOIN document AS d ON d.number = document "
+        "WHERE d.id = ?",
+        (to_sql(document_id),),
+    ).fetchone()
+    if row is not None:
+        return decode_document(found, from_sql(row[0]), row[1])
+    return Document(
+        id=found.id,
+        text="",
+        version=found.version,
+        source_hash=found.source_hash,
+        uri=found.uri,
+        title=found.title,
+        media_type=found.media_type,
+        language=found.language,
+        metadata=found.metadata,
+        status=found.status,
+    )
+
+
+def chunks_of(
+    connection: apsw.Connection, document_id: str, first: int, last: int | None
+) -> list[Chunk]:
+    """Chunks of one document with ``first <= ordinal <= last``, by ordinal."""
+    rows = connection.execute(
+        _CHUNK_QUERY + "WHERE c.document = (SELECT number FROM document WHERE id = ?) "
+        "AND c.ordinal >= ? AND (?3 IS NULL OR c.ordinal <= ?3) ORDER BY c.ordinal",
+        (to_sql(document_id), first, last),
+    )
+    return [read_chunk(row) for row in rows]
+
+
+def chunk(connection: apsw.Connection, generation: int, chunk_id: str) -> Chunk | None:
+    """The chunk with this id."""
+    query = _CHUNK_QUERY + "WHERE c.generation = ? AND c.id = ?"
+    row = connection.execute(query, (generation, to_sql(chunk_id))).fetchone()
+    return read_chunk(row) if row else None
+
+
+def by_number(connection: apsw.Connection, numbers: Iterable[int]) -> dict[int, Chunk]:
+    """Those of the chunks that live."""
+    query = _CHUNK_QUERY + "WHERE c.number IN (SELECT value FROM json_each(?))"
+    rows = connection.execute(query, (number_list(numbers),))
+    return {row[0]: read_chunk(row) for row in rows}
+
+
+def live(connection: apsw.Connection, numbers: Iterable[int]) -> set[int]:
+    """Those of the numbers that stand for a chunk."""
+    query = "SELECT number FROM chunk WHERE number IN (SELECT value FROM json_each(?))"
+    return {number for (number,) in connection.execute(query, (number_list(numbers),))}
+
+
+def inputs(connection: apsw.Connection, document_id: str) -> dict[str, str]:
+    """Chunk id → input hash of one document."""
+    rows = connection.execute(
+        "SELECT id, input_hash FROM chunk WHERE document = "
+        "(SELECT number FROM document WHERE id = ?) ORDER BY ordinal",
+        (to_sql(document_id),),
+    )
+    return {from_sql(identifier): input_hash for identifier, input_hash in rows}
+
+
+def numbers_of_inputs(connection: apsw.Connection, hashes: Sequence[str]) -> dict[int, str]:
+    """Chunk number → input hash, one chunk for each of the hashes that a chunk has."""
+    rows = connection.execute(
+        "SELECT MIN(number), input_hash FROM chunk "
+        "WHERE input_hash IN (SELECT value FROM json_each(?)) GROUP BY input_hash",
+        (to_json(list(hashes)),),
+    )
+    return dict(rows)
+
+
+def numbers(connection: apsw.Connection) -> list[tuple[int, str, str]]:
+    """(number, id, input hash) of every chunk."""
+    rows = connection.execute("SELECT number, id, input_hash FROM chunk ORDER BY number")
+    return [(number, from_sql(identifier), key) for number, identifier, key in rows]
+
+
+def history(connection: apsw.Connection, document_id: str) -> list[HistoryEntry]:
+    """What became of one document, oldest first."""
+    rows = connection.execute(
+        "SELECT version, library_version, time, added, removed, moved_from FROM history "
+        "WHERE document = ? ORDER BY number",
+        (to_sql(document_id),),
+    )
+    return [
+        HistoryEntry(
+            document=document_id,
+            version=version,
+            library_version=library_version,
+            time=time,
+            added=tuple(from_json(added)),
+            removed=tuple(from_json(removed)),
+            moved_from=from_sql(moved_from),
+        )
+        for version, library_version, time, added, removed, moved_from in rows
+    ]
+
+
+def left_out(connection: apsw.Connection) -> frozenset[str]:
+    """Ids that are to stay out."""
+    return frozenset(from_sql(row[0]) for row in connection.execute("SELECT id FROM left_out"))

@@ -1,0 +1,201 @@
+"""Reading: one state of the library, whatever is written meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import apsw
+
+from merestone.storage import integrity, lexical, rows
+from merestone.storage.filters import permitted
+from merestone.storage.writer import read_generation
+from merestone.types import (
+    Chunk,
+    Document,
+    DocumentRecord,
+    Filter,
+    Generation,
+    HistoryEntry,
+    Scored,
+    Vectors,
+)
+
+if TYPE_CHECKING:
+    from merestone.storage.dense import Segment
+    from merestone.storage.engine import Segments
+
+_PARTS = {
+    "document": "documents",
+    "document_body": "texts",
+    "chunk": "chunks",
+    "chunk_order": "chunks",
+    "chunk_input": "chunks",
+    "dense": "vectors",
+    "history": "history",
+    "history_document": "history",
+    "journal": "journal",
+}
+"""Table or index → part of the library, for the sizes."""
+
+
+class SQLiteSnapshot:
+    """A read transaction; made by ``SQLiteStore.snapshot`` and valid within its block.
+
+    It belongs to the thread that uses it; other threads take snapshots of their own.
+    """
+
+    def __init__(self, connection: apsw.Connection, path: Path, segments: Segments) -> None:
+        self._open: apsw.Connection | None = connection
+        self._path = path
+        self._load_segments = segments
+        self._segments: tuple[Segment, ...] | None = None
+        # The transaction takes its snapshot with its first read: this one.
+        row: rows.Row = next(connection.execute("SELECT identity, library_version FROM meta"))
+        self._identity: str = row[0]
+        self._library_version: int = row[1]
+        self._generation = read_generation(connection)
+
+    def end(self) -> None:
+        """Refuse any further use."""
+        self._open = None
+
+    @property
+    def _connection(self) -> apsw.Connection:
+        if self._open is None:
+            raise RuntimeError("The snapshot has ended; use it inside its `with` block.")
+        return self._open
+
+    @property
+    def library_version(self) -> int:
+        """One up per transaction that changed anything; 0 for a library never written to."""
+        return self._library_version
+
+    @property
+    def schema(self) -> int:
+        """Number of the schema."""
+        return int(self._connection.pragma("user_version"))
+
+    @property
+    def generation(self) -> Generation:
+        """Which embedder the rows were made with."""
+        return self._generation
+
+    def records(self) -> Iterator[DocumentRecord]:
+        """Every document, by id."""
+        return rows.records(self._connection)
+
+    def record(self, document: str) -> DocumentRecord | None:
+        """What is known of one document."""
+        return rows.record(self._connection, document)
+
+    def left_out(self) -> frozenset[str]:
+        """Ids that were removed by hand and are to stay out."""
+        return rows.left_out(self._connection)
+
+    def document(self, document: str) -> Document | None:
+        """The document whole; with an empty text if it could never be read."""
+        return rows.document(self._connection, document)
+
+    def chunk_count(self) -> int:
+        """Chunks of all documents."""
+        return int(rows.value_of(self._connection, "SELECT COUNT(*) FROM chunk"))
+
+    def inputs(self, document: str) -> dict[str, str]:
+        """Chunk id → input hash, of one document."""
+        return rows.inputs(self._connection, document)
+
+    def chunks_of(self, document: str, first: int = 0, last: int | None = None) -> list[Chunk]:
+        """Chunks with ``first <= ordinal <= last``, by ordinal."""
+        return rows.chunks_of(self._connection, document, first, last)
+
+    def chunk(self, chunk_id: str) -> Chunk | None:
+        """The chunk with this id."""
+        return rows.chunk(self._connection, self._generation.number, chunk_id)
+
+    def by_number(self, numbers: Sequence[int]) -> dict[int, Chunk]:
+        """Chunks by number; numbers that no longer live are absent."""
+        return rows.by_number(self._connection, numbers)
+
+    def lexical(
+        self, terms: Sequence[str], limit: int, where: Filter | None = None
+    ) -> list[Scored]:
+        """Best ``limit`` chunks by BM25 among those that ``where`` lets through, best first."""
+        condition = permitted(where) if where is not None else None
+        return lexical.search(self._connection, terms, limit, condition)
+
+    def lexical_scores(self, terms: Sequence[str], numbers: Sequence[int]) -> dict[int, float]:
+        """BM25 of these chunks; those that hold no term are absent."""
+        return lexical.scores(self._connection, terms, numbers)
+
+    def dense(self, vector: Vectors, limit: int, where: Filter | None = None) -> list[Scored]:
+        """Best ``limit`` chunks by dot product with ``vector`` of shape ``(dimension,)``, as a
+        scan of every stored float16 row gives them."""
+        import numpy as np
+
+        from merestone.storage import dense
+
+        dense.check_vectors(vector, self._generation.dimension, "The vector of the query")
+        documents = None
+        if where is not None:
+            found = self._connection.execute(*permitted(where))
+            documents = np.fromiter((row[0] for row in found), dtype=np.int64)
+        return dense.search(self._dense_segments(), vector, limit, documents, self._live)
+
+    def dense_scores(self, vector: Vectors, numbers: Sequence[int]) -> dict[int, float]:
+        """Dot products of these chunks with ``vector``."""
+        from merestone.storage import dense
+
+        dense.check_vectors(vector, self._generation.dimension, "The vector of the query")
+        return dense.scores(self._dense_segments(), vector, sorted(self._live(numbers)))
+
+    def vectors(self, numbers: Sequence[int]) -> dict[int, Vectors]:
+        """Stored vectors by number, float32 of shape ``(dimension,)`` as kept (float16)."""
+        from merestone.storage import dense
+
+        return dense.vectors(self._dense_segments(), sorted(self._live(numbers)))
+
+    def vectors_of_inputs(self, hashes: Sequence[str]) -> dict[str, Vectors]:
+        """Stored vectors by input hash, for those hashes that a chunk has."""
+        from merestone.storage import dense
+
+        found = rows.numbers_of_inputs(self._connection, hashes)
+        stored = dense.vectors(self._dense_segments(), sorted(found))
+        return {found[number]: vector for number, vector in stored.items()}
+
+    def numbers(self) -> list[tuple[int, str, str]]:
+        """(number, chunk id, input hash) of every chunk, by number."""
+        return rows.numbers(self._connection)
+
+    def history(self, document: str) -> list[HistoryEntry]:
+        """Oldest first; an entry with an empty version says that the document was removed."""
+        return rows.history(self._connection, document)
+
+    def bytes(self) -> dict[str, int]:
+        """Sizes on disk by part; ``log`` is the file beside the library, the rest is in it."""
+        sizes: dict[str, int] = {}
+        pages = self._connection.execute("SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE")
+        for name, size in pages:
+            plain = name.removeprefix("sqlite_autoindex_").rstrip("_0123456789")
+            part = "lexical" if name.startswith("lexical_") else _PARTS.get(plain, "other")
+            sizes[part] = sizes.get(part, 0) + size
+        page_size = int(self._connection.pragma("page_size"))
+        sizes["free"] = int(self._connection.pragma("freelist_count")) * page_size
+        log = self._path.with_name(self._path.name + "-wal")
+        sizes["log"] = log.stat().st_size if log.exists() else 0
+        return sizes
+
+    def check(self) -> list[str]:
+        """Faults of the file and of the agreement between its tables; empty if there are none."""
+        return integrity.faults_of(self._connection, self._generation)
+
+    def _live(self, numbers: Iterable[int]) -> set[int]:
+        return rows.live(self._connection, numbers)
+
+    def _dense_segments(self) -> tuple[Segment, ...]:
+        if self._segments is None:
+            self._segments = self._load_segments(
+                self._connection, self._identity, self._library_version, self._generation.number
+            )
+        return self._segments

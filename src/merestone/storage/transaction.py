@@ -1,0 +1,358 @@
+"""One batch of changes, carried out on the rows and gathered for the indexes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import apsw
+
+from merestone.storage import faults, lexical
+from merestone.storage.codec import encode_body, from_sql, id_list, to_sql
+from merestone.storage.rows import (
+    PLACE_COLUMNS,
+    RECORD_COLUMNS,
+    Row,
+    number_list,
+    place_row,
+    record_row,
+    value_of,
+)
+from merestone.storage.schema import PUBLIC
+from merestone.types import (
+    Change,
+    ChunkRow,
+    Counts,
+    Delete,
+    DocumentRecord,
+    Generation,
+    Put,
+    StoreError,
+    Touch,
+    Vectors,
+)
+
+_NEW_CHUNK = (
+    "INSERT INTO chunk (number, generation, document, id, input_hash, access, text, "
+    f"{PLACE_COLUMNS}) VALUES ({', '.join('?' * (7 + PLACE_COLUMNS.count(',') + 1))})"
+)
+_MOVED_CHUNK = (
+    f"UPDATE chunk SET ({PLACE_COLUMNS}) = "
+    f"({', '.join('?' * (PLACE_COLUMNS.count(',') + 1))}) WHERE number = ?"
+)
+_NEW_RECORD = (
+    f"INSERT INTO document ({RECORD_COLUMNS}) "
+    f"VALUES ({', '.join('?' * (RECORD_COLUMNS.count(',') + 1))})"
+)
+_CHANGED_RECORD = (
+    f"UPDATE document SET ({RECORD_COLUMNS}) = "
+    f"({', '.join('?' * (RECORD_COLUMNS.count(',') + 1))}) WHERE number = ?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredDocument:
+    number: int
+    row: Row
+    """The values of ``RECORD_COLUMNS``."""
+
+    @property
+    def version(self) -> str:
+        return self.row[1]  # type: ignore[no-any-return]
+
+    @property
+    def total(self) -> int:
+        return self.row[-1]  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredChunk:
+    number: int
+    input_hash: str
+    place: Row
+
+
+@dataclass(frozen=True, slots=True)
+class _NewVector:
+    document: int
+    access: int
+    vector: Vectors
+
+
+class Transaction:
+    """Works through changes in their order; the indexes follow at the end, in one go each.
+
+    It is used inside a transaction of SQLite, which the caller begins and ends.
+    """
+
+    def __init__(self, connection: apsw.Connection, generation: Generation) -> None:
+        self._connection = connection
+        self._generation = generation
+        self._time = datetime.now(UTC).isoformat(timespec="seconds")
+        self._version: int = value_of(connection, "SELECT library_version FROM meta") + 1
+        # Numbers are given out here, so that rows and indexes can be written in one go each.
+        self._last_chunk: int = value_of(
+            connection, "SELECT IFNULL(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'chunk'"
+        )
+        self._unindexed: set[int] = set()
+        self._terms: dict[int, tuple[str, str]] = {}
+        self._vectors: dict[int, _NewVector] = {}
+        self.counts = Counts()
+        self.changed = False
+        """True once anything is different from before."""
+
+    def carry_out(self, changes: Sequence[Change]) -> None:
+        """Bring rows and indexes up to date."""
+        for change in changes:
+            match change:
+                case Put():
+                    self._put(change)
+                case Touch(record):
+                    self._touch(record)
+                case Delete(document, leave_out):
+                    self._delete(document, leave_out)
+        faults.reach("after-rows")
+        lexical.remove(self._connection, self._unindexed)
+        lexical.add(self._connection, self._terms)
+        faults.reach("after-lexical")
+        self._store_vectors()
+        faults.reach("after-dense")
+        if self.changed:
+            self._connection.execute("UPDATE meta SET library_version = ?", (self._version,))
+
+    def _put(self, change: Put) -> None:
+        _check_put(change)
+        record = change.record
+        stored = self._stored(record.id)
+        row = record_row(record, len(change.rows))
+        number = self._store_record(stored, row)
+        self._store_body(number, change)
+        self._change("DELETE FROM left_out WHERE id = ?", (to_sql(record.id),))
+        added, removed = self._store_chunks(number, change, _tags_differ(stored, row))
+        if stored is None or stored.version != record.version or added or removed:
+            self._note(record.id, record.version, added, removed, record.moved_from)
+
+    def _touch(self, record: DocumentRecord) -> None:
+        stored = self._stored(record.id)
+        self._store_record(stored, record_row(record, stored.total if stored else 0))
+
+    def _delete(self, document: str, leave_out: bool) -> None:
+        if leave_out:
+            self._change("INSERT OR IGNORE INTO left_out VALUES (?)", (to_sql(document),))
+        stored = self._stored(document)
+        if stored is None:
+            return
+        chunks = self._stored_chunks(stored.number)
+        self._drop_chunks([chunk.number for chunk in chunks.values()])
+        self._change("DELETE FROM document_body WHERE document = ?", (stored.number,))
+        self._change("DELETE FROM document WHERE number = ?", (stored.number,))
+        self.counts += Counts(removed=len(chunks))
+        self._note(document, "", [], list(chunks), None)
+
+    def _stored(self, document: str) -> _StoredDocument | None:
+        query = f"SELECT number, {RECORD_COLUMNS} FROM document WHERE id = ?"
+        row = self._connection.execute(query, (to_sql(document),)).fetchone()
+        return _StoredDocument(row[0], row[1:]) if row else None
+
+    def _store_record(self, stored: _StoredDocument | None, row: Row) -> int:
+        if stored is None:
+            self._change(_NEW_RECORD, row)
+            return self._connection.last_insert_rowid()
+        if stored.row != row:
+            self._change(_CHANGED_RECORD, (*row, stored.number))
+        return stored.number
+
+    def _store_body(self, number: int, change: Put) -> None:
+        new = (to_sql(change.document.text), encode_body(change.document))
+        query = "SELECT text, body FROM document_body WHERE document = ?"
+        if self._connection.execute(query, (number,)).fetchone() != new:
+            self._change("INSERT OR REPLACE INTO document_body VALUES (?, ?, ?)", (number, *new))
+
+    def _store_chunks(
+        self, document: int, change: Put, tags_differ: bool
+    ) -> tuple[list[str], list[str]]:
+        """Bring the chunks of a document up to date; ids that came, and ids that went."""
+        stored = self._stored_chunks(document)
+        wanted = {row.chunk.id: row for row in change.rows}
+        kept = {
+            identifier: stored[identifier]
+            for identifier, row in wanted.items()
+            if identifier in stored and stored[identifier].input_hash == row.input_hash
+        }
+        gone = [identifier for identifier in stored if identifier not in wanted]
+        new = [identifier for identifier in wanted if identifier not in stored]
+        fresh = [row for identifier, row in wanted.items() if identifier not in kept]
+        self._drop_chunks(
+            [chunk.number for identifier, chunk in stored.items() if identifier not in kept]
+        )
+        record = change.record
+        tags = lexical.stored_tags(PUBLIC, record.language, record.media_type)
+        metadata = record_row(record, 0)[11]
+        for identifier, chunk in kept.items():
+            row = wanted[identifier]
+            place = place_row(row.chunk, metadata)
+            if place != chunk.place:
+                self._change(_MOVED_CHUNK, (*place, chunk.number))
+            if tags_differ and row.terms:
+                self._reindex(chunk.number, lexical.stored_terms(row.terms), tags)
+        self._add_chunks(document, fresh, metadata, tags)
+        self.counts += Counts(
+            added=len(new),
+            removed=len(gone),
+            changed=len(fresh) - len(new),
+            kept=len(kept),
+        )
+        return new, gone
+
+    def _stored_chunks(self, document: int) -> dict[str, _StoredChunk]:
+        """Chunks of a document by id, in order."""
+        rows = self._connection.execute(
+            f"SELECT number, id, input_hash, {PLACE_COLUMNS} FROM chunk WHERE document = ? "
+            "ORDER BY ordinal",
+            (document,),
+        )
+        return {
+            from_sql(identifier): _StoredChunk(number, input_hash, tuple(place))
+            for number, identifier, input_hash, *place in rows
+        }
+
+    def _add_chunks(
+        self, document: int, rows: Sequence[ChunkRow], metadata: str, tags: str
+    ) -> None:
+        if not rows:
+            return
+        values: list[Row] = []
+        for row in rows:
+            if row.vector is None:
+                raise StoreError(
+                    "missing-vector",
+                    f"A chunk of {row.chunk.document!r} ({row.chunk.id}) is new or has another "
+                    "embedder input, and comes without a vector.",
+                    "Embed it before it is stored.",
+                )
+            self._last_chunk += 1
+            number, chunk = self._last_chunk, row.chunk
+            values.append(
+                (
+                    number,
+                    self._generation.number,
+                    document,
+                    to_sql(chunk.id),
+                    row.input_hash,
+                    PUBLIC,
+                    to_sql(chunk.text),
+                    *place_row(chunk, metadata),
+                )
+            )
+            self._terms[number] = (lexical.stored_terms(row.terms), tags)
+            self._vectors[number] = _NewVector(document, PUBLIC, row.vector)
+        self.changed = True
+        try:
+            self._connection.executemany(_NEW_CHUNK, values)
+        except apsw.ConstraintError as error:
+            raise _duplicate(rows[0].chunk.document, "of another document") from error
+
+    def _drop_chunks(self, numbers: Sequence[int]) -> None:
+        if not numbers:
+            return
+        self._change(
+            "DELETE FROM chunk WHERE number IN (SELECT value FROM json_each(?))",
+            (number_list(numbers),),
+        )
+        for number in numbers:
+            self._terms.pop(number, None)
+            if self._vectors.pop(number, None) is None:
+                self._unindexed.add(number)
+
+    def _reindex(self, number: int, terms: str, tags: str) -> None:
+        """Give a chunk that stays new terms: a change of language changes its stems."""
+        if number not in self._vectors:
+            self._unindexed.add(number)
+        self._terms[number] = (terms, tags)
+        self.changed = True
+
+    def _note(
+        self,
+        document: str,
+        version: str,
+        added: Sequence[str],
+        removed: Sequence[str],
+        moved_from: str | None,
+    ) -> None:
+        self._change(
+            "INSERT INTO history (document, version, library_version, time, added, removed, "
+            "moved_from) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                to_sql(document),
+                version,
+                self._version,
+                self._time,
+                id_list(added),
+                id_list(removed),
+                to_sql(moved_from),
+            ),
+        )
+
+    def _store_vectors(self) -> None:
+        if not self._vectors:
+            return
+        import numpy as np
+
+        from merestone.storage import dense
+
+        rows = self._vectors
+        dimension = self._generation.dimension
+        for row in rows.values():
+            dense.check_vectors(row.vector, dimension, "The vector of a chunk")
+        dense.add(
+            self._connection,
+            self._generation.number,
+            list(rows),
+            [row.document for row in rows.values()],
+            [row.access for row in rows.values()],
+            np.stack([row.vector for row in rows.values()]).astype(np.float16),
+        )
+
+    def _change(self, query: str, values: Row) -> None:
+        """Run a statement that writes, and note if it did."""
+        before = self._connection.total_changes()
+        self._connection.execute(query, values)
+        if self._connection.total_changes() != before:
+            self.changed = True
+
+
+def _tags_differ(stored: _StoredDocument | None, row: Row) -> bool:
+    """True if language or media type are others than before."""
+    return stored is not None and stored.row[9:11] != row[9:11]
+
+
+def _check_put(change: Put) -> None:
+    """Raise :class:`StoreError` unless the parts of ``change`` belong together."""
+    record = change.record
+    name = record.id
+    chunks = [row.chunk for row in change.rows]
+    if len({chunk.id for chunk in chunks}) < len(chunks):
+        raise _duplicate(name, "of the same document")
+    if (change.document.id, change.document.version) != (name, record.version) or any(
+        (chunk.document, chunk.version) != (name, record.version) for chunk in chunks
+    ):
+        raise StoreError(
+            "put-mismatch",
+            f"Record, document and chunks given for {name!r} are not of one id and version.",
+            "Make all three from one reading of the document.",
+        )
+    if sorted(chunk.ordinal for chunk in chunks) != list(range(len(chunks))):
+        raise StoreError(
+            "chunk-order",
+            f"The {len(chunks)} chunks given for {name!r} are not numbered from 0 without gaps.",
+            "Look at the chunker: it must number its chunks in the order of the text.",
+        )
+
+
+def _duplicate(document: str, other: str) -> StoreError:
+    return StoreError(
+        "duplicate-chunk",
+        f"A chunk given for {document!r} has the id of another chunk {other}.",
+        "Look at how the ids are made: document id, text and occurrence number must enter them.",
+    )

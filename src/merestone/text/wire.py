@@ -1,0 +1,101 @@
+"""Documents as JSON, for the store and for worker processes.
+
+Every value comes back as it was. JSON in ASCII holds lone surrogates and NUL as escapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import accumulate, pairwise
+from typing import Any
+
+from merestone.types import (
+    JSON,
+    Block,
+    Document,
+    DocumentWarning,
+    Page,
+    Segment,
+    Segments,
+    Status,
+    Word,
+)
+
+_PLAIN = ("id", "text", "version", "source_hash", "uri", "title", "media_type", "language")
+
+
+def block_to_json(block: Block) -> list[JSON]:
+    """A block as the list of its fields."""
+    return [
+        block.kind,
+        block.start,
+        block.end,
+        block.level,
+        block.parent,
+        block.layer,
+        dict(block.attributes),
+    ]
+
+
+def structure_to_json(document: Document) -> dict[str, JSON]:
+    """All of ``document`` but its text and what a record of it holds."""
+    starts = document.line_starts
+    return {
+        "status": str(document.status),
+        "encoding": document.encoding,
+        "blocks": [block_to_json(block) for block in document.blocks],
+        "segments": document.segments.items,
+        "pages": [_page_to_json(page) for page in document.pages],
+        # Lengths of lines, not offsets: they repeat, so they compress.
+        "lines": [*starts[:1], *(after - before for before, after in pairwise(starts))],
+        "warnings": [[warning.code, warning.message] for warning in document.warnings],
+    }
+
+
+def with_structure(document: Document, parts: Mapping[str, Any]) -> Document:
+    """``document`` with what :func:`structure_to_json` gave. Raises ``ValueError``, ``KeyError``
+    or ``TypeError`` for parts of another shape."""
+    return replace(
+        document,
+        status=Status(parts["status"]),
+        encoding=parts["encoding"],
+        blocks=tuple(Block(*block) for block in parts["blocks"]),
+        segments=Segments(tuple(Segment(*segment) for segment in parts["segments"])),
+        pages=tuple(_page_from_json(page) for page in parts["pages"]),
+        line_starts=tuple(accumulate(parts["lines"])),
+        warnings=tuple(DocumentWarning(*warning) for warning in parts["warnings"]),
+    )
+
+
+def document_to_json(document: Document) -> dict[str, JSON]:
+    """All of ``document``."""
+    return {
+        **{name: getattr(document, name) for name in _PLAIN},
+        "metadata": dict(document.metadata),
+        "structure": structure_to_json(document),
+    }
+
+
+def document_from_json(parts: Mapping[str, Any]) -> Document:
+    """The document that :func:`document_to_json` was given."""
+    plain = {name: parts[name] for name in _PLAIN}
+    return with_structure(Document(**plain, metadata=parts["metadata"]), parts["structure"])
+
+
+def _page_to_json(page: Page) -> list[JSON]:
+    return [
+        page.number,
+        page.label,
+        page.width,
+        page.height,
+        page.rotation,
+        page.chars,
+        page.needs_ocr,
+        page.words,
+    ]
+
+
+def _page_from_json(parts: list[Any]) -> Page:
+    page = Page(*parts)
+    return replace(page, words=tuple(Word(*word) for word in page.words))

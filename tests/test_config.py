@@ -1,0 +1,80 @@
+"""Settings from files, environment and flags."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from merestone import SettingsError
+from merestone.config import find_root, load_settings
+
+
+def write(folder: Path, text: str) -> None:
+    (folder / "merestone.toml").write_text(text)
+
+
+def test_defaults_follow_from_the_embedder(tmp_path: Path) -> None:
+    settings = load_settings(tmp_path)
+    assert settings.chunking.max_tokens == 256
+    assert settings.chunking.target_tokens == 204
+    assert settings.chunking.min_tokens == 16
+    assert settings.chunking.max_chars == 2048
+    assert settings.chunking.overlap_tokens == 0
+    assert [source.path for source in settings.sources] == [str(tmp_path)]
+
+
+def test_flag_beats_environment_beats_project_beats_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home))
+    (home / "merestone.toml").write_text(
+        "[retrieval]\ncandidates = 11\n[chunking]\nmax_tokens = 101\nmin_tokens = 3\n"
+    )
+    write(tmp_path, "[retrieval]\ncandidates = 12\n[chunking]\nmax_tokens = 102\n")
+    monkeypatch.setenv("MERESTONE_CHUNKING_MAX_TOKENS", "103")
+    settings = load_settings(tmp_path)
+    assert settings.retrieval.candidates == 12
+    assert settings.chunking.max_tokens == 103
+    assert settings.chunking.min_tokens == 3
+    flagged = load_settings(tmp_path, {"chunking": {"max_tokens": 104}})
+    assert flagged.chunking.max_tokens == 104
+    assert flagged.chunking.min_tokens == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "hint"),
+    [
+        ("[chunkin]\n", "unknown-setting", "chunking"),
+        ("[chunking]\nmax_token = 3\n", "unknown-setting", "max_tokens"),
+        ("[[sources]]\npth = 'x'\n", "unknown-setting", "path"),
+        ("[chunking]\nmax_tokens = 'many'\n", "invalid-setting", "max_tokens"),
+        ("[retrieval]\ndense_weight = 2.0\n", "invalid-setting", "dense_weight"),
+        ("[embedding]\nmodel = 'minilmm'\n", "unknown-plugin", "minilm"),
+        ("[chunking]\nmax_tokens = 300\n", "max-tokens-too-large", "256"),
+        ("[[sources]]\npath='a'\n[[sources]]\npath='b'\n", "invalid-setting", "name"),
+        ("not toml", "config-unreadable", "merestone.toml"),
+    ],
+)
+def test_what_is_wrong_is_told(tmp_path: Path, text: str, code: str, hint: str) -> None:
+    write(tmp_path, text)
+    with pytest.raises(SettingsError) as caught:
+        load_settings(tmp_path)
+    assert caught.value.code == code
+    assert hint in str(caught.value)
+
+
+def test_an_unknown_variable_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MERESTONE_CHUNKS_MAX", "3")
+    with pytest.raises(SettingsError, match="MERESTONE_CHUNKS_MAX"):
+        load_settings(tmp_path)
+
+
+def test_the_root_is_found_from_below(tmp_path: Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    assert find_root(tmp_path / "a" / "b") != tmp_path
+    (tmp_path / "pyproject.toml").write_text("[tool.merestone.chunking]\nmax_tokens = 99\n")
+    assert find_root(tmp_path / "a" / "b") == tmp_path
+    assert load_settings(tmp_path).chunking.max_tokens == 99
