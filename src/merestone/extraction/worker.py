@@ -42,9 +42,6 @@ _LENGTH = 8
 """Bytes of the length before each frame, big-endian."""
 
 _CHILD = (
-    "import sys; sys.path[:] = {path!r}; "
-    "from merestone.extraction.worker import serve; serve()"
-)
     "import sys; sys.path[:] = {path!r}; from merestone.extraction.worker import serve; serve()"
 )
 
