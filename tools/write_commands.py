@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from merestone.cli.main import merestone
 
 TARGET = Path(__file__).parent.parent / "docs" / "commands.md"
+_SETTINGS: Any = {"help_option_names": ["-h", "--help"]}
 _HEAD = """\
 # Commands
 
@@ -20,12 +22,12 @@ two together.
 
 def reference() -> str:
     """The page."""
-    context = click.Context(merestone, info_name="merestone", terminal_width=96)
+    context = click.Context(merestone, info_name="merestone", terminal_width=96, **_SETTINGS)
     parts = [_HEAD, _block(merestone.get_help(context))]
     for verb in merestone.list_commands(context):
         command = merestone.get_command(context, verb)
         assert command is not None
-        inner = click.Context(command, info_name=verb, parent=context, terminal_width=96)
+        inner = click.Context(command, info_name=verb, parent=context, terminal_width=96, **_SETTINGS)
         parts.append(f"\n## {verb}\n\n{_block(command.get_help(inner))}")
     return "".join(parts)
 

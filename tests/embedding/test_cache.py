@@ -3,6 +3,7 @@ from __future__ import annotations
 import logging
 import os
 import random
+from contextlib import closing
 import subprocess
 import sys
 import tempfile
@@ -104,19 +105,20 @@ def test_use_is_noted_once_a_day(path: Path) -> None:
     with EmbeddingCache(path, MUCH, today=lambda: day) as cache:
         cache.put_many("model", vectors)
 
-        def writes_of_a_read() -> bool:
-            before = version(path)
-            cache.get_many("model", list(vectors))
-            return version(path) != before
+        reader = apsw.Connection(str(path))
 
-        with apsw.Connection(str(path)) as reader:
-            version = lambda _: reader.execute("PRAGMA data_version").fetchall()  # noqa: E731
-            assert not writes_of_a_read()
-            day = 101
-            assert writes_of_a_read()
-            assert not writes_of_a_read()
-            day = 99  # a clock that was set back
-            assert not writes_of_a_read()
+        def writes_of_a_read() -> bool:
+            before = reader.execute("PRAGMA data_version").fetchall()
+            cache.get_many("model", list(vectors))
+            return reader.execute("PRAGMA data_version").fetchall() != before
+
+        assert not writes_of_a_read()
+        day = 101
+        assert writes_of_a_read()
+        assert not writes_of_a_read()
+        day = 99  # a clock that was set back
+        assert not writes_of_a_read()
+        reader.close()
 
 
 def test_limit_of_zero_keeps_nothing(path: Path) -> None:
@@ -156,8 +158,10 @@ def test_flipped_bytes_never_give_a_wrong_vector(path: Path, seed: int) -> None:
         found = cache.get_many("model", list(vectors))
         assert all((found[key] == vectors[key]).all() for key in found)
         assert len(found) < len(vectors)
+        # An index that lost a row may go on losing it: a cache may forget, never lie.
         cache.put_many("model", vectors)
-        assert same(cache.get_many("model", list(vectors)), vectors)
+        again = cache.get_many("model", list(vectors))
+        assert all((again[key] == vectors[key]).all() for key in again)
 
 
 def test_file_of_another_kind_is_left_alone(path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from merestone.extraction.encoding import codec_name, decode
@@ -109,5 +109,7 @@ def test_any_bytes_give_text_without_surrogates(data: bytes) -> None:
 
 @given(st.text(st.characters(codec="utf-8"), max_size=60), st.sampled_from(["utf-8", "utf-16"]))
 def test_marked_text_comes_back(text: str, encoding: str) -> None:
+    # A mark of UTF-16 and a NUL behind it are the mark of UTF-32.
+    assume(not text.startswith("\0"))
     data = text.encode("utf-8-sig" if encoding == "utf-8" else encoding)
     assert decode(data).text == text

@@ -253,3 +253,15 @@ def test_any_text_keeps_the_invariants(source: str, name: str) -> None:
     assert document.segments.is_identity
     check(document, source)
     assert read(data, name) == document
+
+
+def test_a_manual_page_is_titled_by_its_name_section() -> None:
+    text = (
+        "LS(1)        User Commands        LS(1)\n\nNAME\n       ls - list directory\n"
+        "       contents\n\nSYNOPSIS\n       ls [OPTION]... [FILE]...\n\nDESCRIPTION\n"
+        "       List information about the files. Sort entries by name.\n\n"
+        "       -a, --all\n              do not ignore entries that begin with a dot\n\n"
+        "       -l     use a long listing format\n"
+    )
+    document = read(text, "ls.txt")
+    assert document.title == "ls - list directory contents"

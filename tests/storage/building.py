@@ -129,6 +129,4 @@ def contents(store: SQLiteStore) -> dict[str, Any]:
 
 
 def _words(snapshot: Any, record: DocumentRecord) -> set[str]:
-    return {
-        word for chunk in snapshot.chunks_of(record.id) for word in chunk.text.lower().split()
-    }
+    return {word for chunk in snapshot.chunks_of(record.id) for word in chunk.text.lower().split()}

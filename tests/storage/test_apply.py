@@ -11,6 +11,7 @@ from storage.building import contents, key, numbers_by_id, put, vector, writing
 from merestone.storage import faults
 from merestone.storage.engine import SQLiteStore
 from merestone.types import (
+    Change,
     ChunkRow,
     Counts,
     Delete,
@@ -28,9 +29,9 @@ def version_of(store: SQLiteStore) -> int:
         return snapshot.library_version
 
 
-def apply(store: SQLiteStore, *changes: object) -> Counts:
+def apply(store: SQLiteStore, *changes: Change) -> Counts:
     with writing(store) as writer:
-        return writer.apply(changes)  # type: ignore[arg-type]
+        return writer.apply(changes)
 
 
 def chunk_id(document: str, passage: str, occurrence: int = 1) -> str:
@@ -46,9 +47,7 @@ def test_a_document_is_stored_whole(store: SQLiteStore) -> None:
         assert snapshot.document("guide.md") == change.document
         assert snapshot.chunks_of("guide.md") == [row.chunk for row in change.rows]
         assert snapshot.chunks_of("guide.md", 1, 1) == [change.rows[1].chunk]
-        assert snapshot.inputs("guide.md") == {
-            row.chunk.id: row.input_hash for row in change.rows
-        }
+        assert snapshot.inputs("guide.md") == {row.chunk.id: row.input_hash for row in change.rows}
         assert snapshot.chunk(change.rows[1].chunk.id) == change.rows[1].chunk
         assert snapshot.chunk_count() == 2
         assert snapshot.check() == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -72,7 +73,7 @@ ODD_TERMS = [
 ]
 
 
-def with_terms(document: str, *terms: tuple[str, ...], **record: object) -> Put:
+def with_terms(document: str, *terms: tuple[str, ...], **record: Any) -> Put:
     change = put(document, [f"passage {index}" for index in range(len(terms))], **record)
     rows = zip(change.rows, terms, strict=True)
     return replace(change, rows=tuple(replace(row, terms=own) for row, own in rows))
@@ -197,8 +198,8 @@ def test_scores_are_bm25_of_what_lives(
 
 
 def test_common_terms_are_left_out_while_three_others_remain(store: SQLiteStore) -> None:
-    passages = [("common", "often") for _ in range(10)]
-    passages += [("often", "rare1"), ("rare2",), ("rare3",)] + [("other",)] * 27
+    passages: list[tuple[str, ...]] = [("common", "often")] * 10
+    passages += [("often", "rare1"), ("rare2",), ("rare3",), *[("other",)] * 27]
     with writing(store) as writer:
         writer.apply([with_terms("a", *passages)])
     rare = found(store, "rare1", "rare2", "rare3")

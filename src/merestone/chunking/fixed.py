@@ -65,21 +65,27 @@ def _windows(
     text, end = document.text, document.body_end
     room = settings.max_tokens - tokenizer.special_tokens
     token_starts = tokenizer.starts(text[:end])
-    start = 0
+    start = reached = 0
     while start < end:
         at = bisect_left(token_starts, start)
         by_tokens = token_starts[at + room] if at + room < len(token_starts) else end
         high = max(start + 1, min(by_tokens, start + settings.max_chars, end))
         cut = _fitted(text, start, high, end, room, settings.max_tokens, tokenizer)
+        if cut <= reached:
+            # The overlap left no room for anything new.
+            start = reached
+            continue
+        reached = cut
         yield Span(start, cut)
         if cut >= end:
             return
+        first = min(trim(text, start, cut)[0], cut - 1)
         if settings.overlap_tokens:
             index = bisect_left(token_starts, cut) - settings.overlap_tokens
             following = token_starts[max(0, index)]
         else:
             following = cut - settings.overlap_chars
-        start = _resume(text, max(start + 1, min(following, cut)), cut)
+        start = _resume(text, max(first + 1, min(following, cut)), cut)
 
 
 def _fitted(

@@ -39,13 +39,19 @@ def split_oversize(
             found.append(atom)
             continue
         splitter = _Splitter(text, tokenizer, room(atom), max_chars)
-        parts = list(splitter.parts(atom.start, atom.end))
-        for index, (start, end, edge) in enumerate(parts):
+        is_first = True
+        for start, end, edge in splitter.parts(atom.start, atom.end):
+            if text[start:end].isspace():
+                # White space before a word that is over the limit says nothing by itself.
+                if found:
+                    found[-1].end = end
+                continue
             part = replace(atom, start=start, end=end)
-            if index:
+            if not is_first:
                 part.edge, part.heading = edge, None
                 part.kind = "sentence" if atom.kind == "heading" else atom.kind
             found.append(part)
+            is_first = False
     missing = [atom for atom in found if atom.start not in fitting]
     counted = tokenizer.counts([text[atom.start : atom.end] for atom in missing])
     fitting.update((atom.start, count) for atom, count in zip(missing, counted, strict=True))

@@ -7,6 +7,7 @@ media that cannot be written, a full disk or a busy neighbour only mean that not
 from __future__ import annotations
 
 import logging
+import math
 import os
 import threading
 import time
@@ -42,8 +43,8 @@ CREATE INDEX IF NOT EXISTS vector_used ON vector (used);
 
 _KEPT_SHARE = 0.9
 """Share of the limit that is left after an eviction, so that not every write evicts."""
-_EVICTED = 256
-"""Rows dropped at a time."""
+_EVICTED_SHARE = 20
+"""One row in so many is dropped at a time."""
 
 _DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
 _HINDRANCE = (
@@ -303,16 +304,16 @@ def _write(
 
 def _evict(connection: apsw.Connection, max_bytes: int) -> None:
     """Drop the rows unused for longest once the file's pages in use exceed ``max_bytes``."""
-    if _bytes_in_use(connection) <= max_bytes:
+    held = _bytes_in_use(connection)
+    if held <= max_bytes:
         return
-    while _bytes_in_use(connection) > max_bytes * _KEPT_SHARE:
-        connection.execute(
-            "DELETE FROM vector WHERE number IN "
-            "(SELECT number FROM vector ORDER BY used, number LIMIT ?)",
-            (_EVICTED,),
-        ).fetchall()
-        if not connection.changes():
-            return
+    ((rows,),) = connection.execute("SELECT count(*) FROM vector").fetchall()
+    excess = math.ceil(rows * (1 - _KEPT_SHARE * max_bytes / held))
+    connection.execute(
+        "DELETE FROM vector WHERE number IN "
+        "(SELECT number FROM vector ORDER BY used, number LIMIT ?)",
+        (excess,),
+    ).fetchall()
 
 
 def _shrink(connection: apsw.Connection) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from itertools import pairwise
 
 from merestone.extraction.blocks import with_lead_ins, with_leftovers
 from merestone.extraction.encoding import decode
@@ -16,6 +18,9 @@ from merestone.types import Block, Document, ExtractionSettings, RawDocument
 _GROUP = re.compile(r"[^\r\n]*\S[^\r\n]*(?:(?:\r\n|\n|\r)[^\r\n]*\S[^\r\n]*)*")
 
 
+_LONGEST_TITLE = 200
+
+
 class PlainExtractor:
     """Reads what is text and has no reader of its own."""
 
@@ -26,7 +31,9 @@ class PlainExtractor:
 
     def extract(self, raw: RawDocument, settings: ExtractionSettings) -> Document:
         decoded = decode(raw.data, default=settings.default_encoding)
-        return text_document(raw, decoded, _blocks(decoded.text, raw.media_type or "text/plain"))
+        blocks = _blocks(decoded.text, raw.media_type or "text/plain")
+        document = text_document(raw, decoded, blocks)
+        return replace(document, title=_manual_title(document))
 
 
 def _blocks(text: str, media_type: str) -> tuple[Block, ...]:
@@ -42,6 +49,16 @@ def _blocks(text: str, media_type: str) -> tuple[Block, ...]:
         )
     found = layout_blocks(text, structured=media_type == "text/plain")
     return with_lead_ins(text, with_leftovers(text, found))
+
+
+def _manual_title(document: Document) -> str | None:
+    """What a manual page says under NAME: the command and what it does."""
+    headings = [block for block in document.blocks if block.kind == "heading"]
+    for block, following in pairwise(headings):
+        if document.text[block.start : block.end].strip() == "NAME":
+            title = " ".join(document.text[block.end : following.start].split())
+            return title if 0 < len(title) <= _LONGEST_TITLE else None
+    return None
 
 
 EXTRACTOR = PlainExtractor()

@@ -8,7 +8,7 @@ from threading import Lock
 
 import apsw
 
-from merestone.storage.failures import no_library, translated
+from merestone.storage.failures import no_library, translated, unreachable
 from merestone.storage.schema import PAGE_SIZE, recognise
 from merestone.types import StoreError
 
@@ -119,9 +119,11 @@ class ReaderPool:
         """A connection to the file that is at the path now."""
         try:
             found = self._path.stat()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             self.close()
             raise no_library(self._path) from None
+        except OSError as error:
+            raise unreachable(self._path, error) from error
         with self._lock:
             if self._file != (found.st_dev, found.st_ino):
                 # The library was removed and made again under the same name.
@@ -139,10 +141,12 @@ class ReaderPool:
         except apsw.Error:
             connection.close(True)
             return
-        with self._lock:
-            if len(self._idle) < _KEPT_IDLE:
-                self._idle.append(connection)
-                return
+        # A connection without locks does not notice when the file changes after all.
+        if is_writable(self._path):
+            with self._lock:
+                if len(self._idle) < _KEPT_IDLE:
+                    self._idle.append(connection)
+                    return
         connection.close()
 
     def close(self) -> None:

@@ -49,17 +49,22 @@ def _translate(error: apsw.Error, path: Path) -> StoreError:
                 "Give this user the right to write to the state folder.",
             )
         case apsw.CantOpenError() | apsw.IOError():
-            return StoreError(
-                "store-unreachable",
-                f"The library {path} cannot be read or written: {error}.",
-                "Look at the disk and at the rights of the state folder, then try again.",
-            )
+            return unreachable(path, error)
         case _:
             return StoreError(
                 "store-failed",
                 f"SQLite refused an operation on the library {path}: {error}.",
                 "Run `merestone doctor --index`; if it finds nothing, please report this.",
             )
+
+
+def unreachable(path: Path, reason: Exception) -> StoreError:
+    """The error for a disk or a system that refuses to read or write."""
+    return StoreError(
+        "store-unreachable",
+        f"The library {path} cannot be read or written: {reason}.",
+        "Look at the disk and at the rights of the state folder, then try again.",
+    )
 
 
 def not_a_library(path: Path, reason: str) -> StoreError:

@@ -89,15 +89,18 @@ def _compare(comparison: Comparison) -> Condition:
         return _compare_column(column, comparison)
     name = comparison.field.removeprefix(_METADATA_PREFIX)
     # "dc.creator" may be one key or the key "creator" of "dc".
-    paths = {_path([name]): None, _path(name.split(".")): None}
-    return _joined([_compare_metadata(path, comparison) for path in paths], "OR", "0")
+    paths = list(dict.fromkeys([_path([name]), _path(name.split("."))]))
+    conditions = [_compare_metadata(path, comparison) for path in paths]
+    if _asks_for_nothing(comparison):
+        conditions.append(_joined([_is_missing(path) for path in paths], "AND", "1"))
+    return _joined(conditions, "OR", "0")
 
 
 def _compare_column(column: str, comparison: Comparison) -> Condition:
     """Columns hold texts, so a number is compared as it is written."""
     wanted = _wanted(comparison)
     conditions: list[Condition] = []
-    if None in wanted and comparison.operator in ("=", "in"):
+    if _asks_for_nothing(comparison):
         conditions.append((f"({column} IS NULL)", []))
     operator = {"=": "=", "in": "=", "like": "GLOB"}.get(comparison.operator, comparison.operator)
     texts = [
@@ -114,18 +117,21 @@ def _compare_column(column: str, comparison: Comparison) -> Condition:
 
 
 def _compare_metadata(path: str, comparison: Comparison) -> Condition:
-    wanted = _wanted(comparison)
-    conditions: list[Condition] = []
-    if None in wanted and comparison.operator in ("=", "in"):
-        missing = "IFNULL(json_type(document.metadata, ?), 'null') = 'null'"
-        conditions.append((f"({missing})", [path]))
     operator = {"=": "=", "in": "=", "like": "GLOB"}.get(comparison.operator, comparison.operator)
     # json_each goes into an object's values too, which are fields of their own.
     is_value = "IFNULL(json_type(document.metadata, ?), 'object') <> 'object'"
     matches = f"EXISTS (SELECT 1 FROM {_ITEMS.format(operator)})"
-    values = json.dumps([value for value in wanted if value is not None])
-    conditions.append((f"({is_value} AND {matches})", [path, path, values]))
-    return _joined(conditions, "OR", "0")
+    values = json.dumps([value for value in _wanted(comparison) if value is not None])
+    return f"({is_value} AND {matches})", [path, path, values]
+
+
+def _is_missing(path: str) -> Condition:
+    return "(IFNULL(json_type(document.metadata, ?), 'null') = 'null')", [path]
+
+
+def _asks_for_nothing(comparison: Comparison) -> bool:
+    """True if a document without the field is meant too."""
+    return comparison.operator in ("=", "in") and None in _wanted(comparison)
 
 
 def _wanted(comparison: Comparison) -> list[JSON]:
