@@ -27,7 +27,9 @@ def reference() -> str:
     for verb in merestone.list_commands(context):
         command = merestone.get_command(context, verb)
         assert command is not None
-        inner = click.Context(command, info_name=verb, parent=context, terminal_width=96, **_SETTINGS)
+        inner = click.Context(
+            command, info_name=verb, parent=context, terminal_width=96, **_SETTINGS
+        )
         parts.append(f"\n## {verb}\n\n{_block(command.get_help(inner))}")
     return "".join(parts)
 

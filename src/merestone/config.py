@@ -245,16 +245,15 @@ def _readable(
 
 
 def _known_keys(place: list[str]) -> list[str]:
-    model: type[BaseModel] = _Config
+    tables: dict[str, type[BaseModel]] = {
+        "sources": _Source,
+        "extraction": _Extraction,
+        "chunking": _Chunking,
+        "embedding": _Embedding,
+        "retrieval": _Retrieval,
+    }
     names = [part for part in place if not part.isdigit()]
-    if names:
-        model = {
-            "sources": _Source,
-            "extraction": _Extraction,
-            "chunking": _Chunking,
-            "embedding": _Embedding,
-            "retrieval": _Retrieval,
-        }[names[0]]
+    model = tables[names[0]] if names else _Config
     return list(model.model_fields)
 
 

@@ -64,7 +64,8 @@ def read(
     if isinstance(source, bytes):
         raw = RawDocument(id=name or "document", data=source)
     else:
-        raw = raw_document(name or Path(source).name, source, read_path(source))
+        path = Path(source)
+        raw = raw_document(name or path.name, path, read_path(path))
     with WorkerPool() as worker:
         return read_document(raw, settings, worker=worker)
 
@@ -312,30 +313,30 @@ class Library:
             "settings_from": dict(self.settings.origin),
             "library": self._store.exists(),
         }
-        for source in self.settings.sources:
-            if not Path(source.path).is_dir():
-                findings.append(
-                    Finding(
-                        "path-not-found",
-                        None,
-                        f"The source folder {source.path} does not exist.",
-                        "Mend the path in merestone.toml.",
-                    )
-                )
+        findings.extend(
+            Finding(
+                "path-not-found",
+                None,
+                f"The source folder {source.path} does not exist.",
+                "Mend the path in merestone.toml.",
+            )
+            for source in self.settings.sources
+            if not Path(source.path).is_dir()
+        )
         vector = self.embedder.embed_queries(["Does the embedder answer?"])
         checked["dimension"] = int(vector.shape[1])
         if self._store.exists():
             with self._store.snapshot() as snapshot:
                 checked["library_version"] = snapshot.library_version
-                for fault in snapshot.check():
-                    findings.append(
-                        Finding(
-                            "store-inconsistent",
-                            None,
-                            fault,
-                            "Restore a copy, or remove .merestone/library.db and sync.",
-                        )
+                findings.extend(
+                    Finding(
+                        "store-inconsistent",
+                        None,
+                        fault,
+                        "Restore a copy, or remove .merestone/library.db and sync.",
                     )
+                    for fault in snapshot.check()
+                )
                 if snapshot.generation.embedder != self.embedder.fingerprint:
                     findings.append(_embedder_changed())
         return Examination(checked, tuple(findings))

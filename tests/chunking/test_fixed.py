@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from chunking.invariants import check_cutting
 from chunking.strategies import texts
 from hypothesis import given
@@ -40,18 +42,29 @@ def test_windows_are_full_and_overlap_as_told() -> None:
         strategy="fixed", max_tokens=20, target_tokens=20, min_tokens=0, overlap_tokens=5
     )
     chunks = cut(Document(id="t", text=" ".join(words)), settings, WordTokenizer()).chunks
-    assert [chunk.text.split()[0] for chunk in chunks] == ["w0", "w15", "w30", "w45", "w60", "w75",
-                                                            "w90"][: len(chunks)]
+    assert [chunk.text.split()[0] for chunk in chunks] == [
+        "w0",
+        "w15",
+        "w30",
+        "w45",
+        "w60",
+        "w75",
+        "w90",
+    ][: len(chunks)]
     assert all(len(chunk.text.split()) == 20 for chunk in chunks[:-1])
     assert chunks[-1].text.endswith("w99")
 
 
 def test_a_limit_in_characters_holds_where_it_is_reached_first() -> None:
     settings = ChunkingSettings(
-        strategy="fixed", max_tokens=200, target_tokens=200, min_tokens=0, max_chars=50,
+        strategy="fixed",
+        max_tokens=200,
+        target_tokens=200,
+        min_tokens=0,
+        max_chars=50,
         overlap_chars=10,
     )
     document = Document(id="t", text="some words in a row " * 20)
     chunks = cut(document, settings, WordTokenizer()).chunks
     assert all(len(chunk.text) <= 50 for chunk in chunks)
-    assert all(b.start < a.end for a, b in zip(chunks, chunks[1:], strict=False))
+    assert all(b.start < a.end for a, b in pairwise(chunks))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from chunking.invariants import check_cutting
@@ -179,7 +180,7 @@ def test_overlap_repeats_whole_units_of_the_chunk_before() -> None:
         max_tokens=40, target_tokens=30, min_tokens=1, overlap_tokens=10, max_chars=2000
     )
     chunks = cut(document, settings, WordTokenizer()).chunks
-    for before, after in zip(chunks, chunks[1:], strict=False):
+    for before, after in pairwise(chunks):
         assert after.start < before.end
         assert len(text[after.start : before.end].split()) == 10
         assert after.boundary_start.reason == "overlap"

@@ -65,34 +65,89 @@ def test_the_main_job(shell: Shell) -> None:
 def test_the_shapes_of_answers(shell: Shell) -> None:
     sync = shell.json("sync")
     assert set(sync) == {
-        "documents", "chunks", "embedded", "cached", "tokens", "library_version", "changes",
+        "documents",
+        "chunks",
+        "embedded",
+        "cached",
+        "tokens",
+        "library_version",
+        "changes",
         "problems",
     }
     assert set(sync["documents"]) == {  # type: ignore[arg-type]
-        "added", "changed", "moved", "access", "removed", "unchanged", "failed",
+        "added",
+        "changed",
+        "moved",
+        "access",
+        "removed",
+        "unchanged",
+        "failed",
     }
     assert set(sync["chunks"]) == {"added", "removed", "changed", "kept"}  # type: ignore[arg-type]
     assert set(sync["changes"][0]) == {  # type: ignore[index]
-        "document", "change", "from", "added", "removed", "changed", "kept",
+        "document",
+        "change",
+        "from",
+        "added",
+        "removed",
+        "changed",
+        "kept",
     }
     search = shell.json("search", "alpha pump")
     assert {"query", "mode", "library_version", "hits"} <= set(search)
     hit = search["hits"][0]  # type: ignore[index]
     assert set(hit) == {
-        "id", "document", "version", "ordinal", "total", "start", "end", "text", "tokens", "kind",
-        "heading_path", "context", "shed", "boundary", "lines", "pages", "boxes", "attributes",
-        "metadata", "score", "relevance", "ranks", "focus", "citation",
+        "id",
+        "document",
+        "version",
+        "ordinal",
+        "total",
+        "start",
+        "end",
+        "text",
+        "tokens",
+        "kind",
+        "heading_path",
+        "context",
+        "shed",
+        "boundary",
+        "lines",
+        "pages",
+        "boxes",
+        "attributes",
+        "metadata",
+        "score",
+        "relevance",
+        "ranks",
+        "focus",
+        "citation",
     }
     assert set(hit["ranks"]) == {"dense", "lexical", "rerank"}
     assert set(hit["citation"]) == {
-        "document", "version", "title", "heading_path", "pages", "lines", "start", "end", "quote",
-        "prefix", "suffix",
+        "document",
+        "version",
+        "title",
+        "heading_path",
+        "pages",
+        "lines",
+        "start",
+        "end",
+        "quote",
+        "prefix",
+        "suffix",
     }
     assert ALPHA[hit["start"] : hit["end"]] == hit["text"] == hit["citation"]["quote"]
     context = shell.json("context", "alpha pump", "--budget", "50")
     assert {"query", "budget", "tokens", "text", "passages", "left_out"} <= set(context)
     assert set(context["passages"][0]) == {  # type: ignore[index]
-        "document", "version", "start", "end", "text", "tokens", "heading_path", "citation",
+        "document",
+        "version",
+        "start",
+        "end",
+        "text",
+        "tokens",
+        "heading_path",
+        "citation",
         "chunks",
     }
     cut = shell.json("cut", "a.md")
@@ -100,7 +155,13 @@ def test_the_shapes_of_answers(shell: Shell) -> None:
     chunk = cut["chunks"][0]  # type: ignore[index]
     assert set(chunk["boundary"]["start"]) == {"reason", "strength"}
     assert set(shell.json("status")) >= {
-        "library_version", "schema", "documents", "chunks", "embedder", "bytes", "problems",
+        "library_version",
+        "schema",
+        "documents",
+        "chunks",
+        "embedder",
+        "bytes",
+        "problems",
     }
     assert set(shell.json("verify")) == {"checked", "findings"}
     assert set(shell.json("doctor")) == {"checked", "findings"}
@@ -164,7 +225,9 @@ def test_the_trace_says_what_each_side_found(shell: Shell) -> None:
     shell("sync")
     trace = shell.json("search", "alpha pump", "--explain")["trace"]
     assert [stage["stage"] for stage in trace] == [  # type: ignore[attr-defined]
-        "filter", "candidates", "cite",
+        "filter",
+        "candidates",
+        "cite",
     ]
     assert "candidates" in shell("search", "alpha pump", "--explain")[1]
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 import logging
 import os
 import random
-from contextlib import closing
 import subprocess
 import sys
 import tempfile

@@ -55,7 +55,8 @@ def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
                     if action == "print":
                         print("noise between the frames", flush=True)
                         os.write(1, b"more noise")
-                    return Document(id=raw.id, text=action + " \\u00e9\\U0001f600", title=str(os.getpid()))
+                    text = action + " \\u00e9\\U0001f600"
+                    return Document(id=raw.id, text=text, title=str(os.getpid()))
 
             EXTRACTOR = Extractor()
             """

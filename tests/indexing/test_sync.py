@@ -200,8 +200,15 @@ def test_a_removed_document_stays_out_until_it_is_named(folder: Folder) -> None:
 def test_ignore_files_have_gits_rules(folder: Folder) -> None:
     folder.write(".merestoneignore", "*.log\ndrafts/\n!keep.log\n")
     folder.write("sub/.merestoneignore", "/only-here.md\n")
-    for name in ("a.md", "x.log", "keep.log", "drafts/d.md", "sub/only-here.md",
-                 "sub/deep/only-here.md", ".hidden/h.md"):
+    for name in (
+        "a.md",
+        "x.log",
+        "keep.log",
+        "drafts/d.md",
+        "sub/only-here.md",
+        "sub/deep/only-here.md",
+        ".hidden/h.md",
+    ):
         folder.write(name, f"Words of {name}.\n")
     folder.library.sync()
     assert set(folder.contents()) == {"a.md", "keep.log", "sub/deep/only-here.md"}
@@ -320,7 +327,9 @@ _TEXTS = st.sampled_from(
     [ALPHA, BETA, "plain words", "", "# T\n\n" + "many words here. " * 60, "Zürich 日本 👩‍👩‍👧"]
 )
 _STEPS = st.lists(
-    st.tuples(st.sampled_from(["write", "delete", "rename", "sync", "part"]), _NAMES, _NAMES, _TEXTS),
+    st.tuples(
+        st.sampled_from(["write", "delete", "rename", "sync", "part"]), _NAMES, _NAMES, _TEXTS
+    ),
     max_size=12,
 )
 

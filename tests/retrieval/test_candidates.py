@@ -43,7 +43,6 @@ def test_the_union_is_ranked_and_nothing_is_lost(
 @given(st.lists(st.integers(0, 99), max_size=20, unique=True))
 def test_one_side_alone_keeps_its_order(scores: list[int]) -> None:
     side = [
-        Scored(number, float(score))
-        for number, score in enumerate(sorted(scores, reverse=True))
+        Scored(number, float(score)) for number, score in enumerate(sorted(scores, reverse=True))
     ]
     assert [item.number for item in fuse(side, [], 1.0)] == [item.number for item in side]

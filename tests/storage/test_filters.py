@@ -132,6 +132,7 @@ INSTALL, USE, ODD, YEAR = DOCUMENTS
         ("draft", "=", True, {USE}),
         ("draft", "=", False, {INSTALL}),
         ("draft", "=", 1, set()),
+        ("draft", ">=", True, set()),
         ("draft", "=", "true", set()),
         ("author", "=", "Ann", set()),
         ("author.name", "=", "Ann", {INSTALL}),
@@ -273,7 +274,7 @@ def holds(metadata: Mapping[str, Any], where: Filter) -> bool:
 
 
 def compares(found: Any, operator: str, wanted: Any) -> bool:
-    if wanted is None:
+    if wanted is None or (isinstance(wanted, bool) and operator != "="):
         return False
     items = found if isinstance(found, list) else [found]
     same = [item for item in items if kind(item) == kind(wanted)]

@@ -29,9 +29,7 @@ def split_oversize(
     short = [atom for atom in atoms if atom.end - atom.start <= max_chars]
     counted = tokenizer.counts([text[atom.start : atom.end] for atom in short])
     fitting = {
-        atom.start: count
-        for atom, count in zip(short, counted, strict=True)
-        if count <= room(atom)
+        atom.start: count for atom, count in zip(short, counted, strict=True) if count <= room(atom)
     }
     found: list[Atom] = []
     for atom in atoms:

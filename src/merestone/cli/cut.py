@@ -22,7 +22,7 @@ from merestone.types import JSON, Chunk, Cutting, Document
 @click.option("--overlap-chars", type=int, default=0, show_default=True)
 @json_option
 @click.pass_obj
-def command(directory: Path, file: Path, as_json: bool, **sizes: int | str | None) -> None:
+def command(directory: Path, /, file: Path, as_json: bool, **sizes: int | str | None) -> None:
     """Cut FILE and show each chunk with the reason for its boundaries. Needs no index."""
     document = read(directory / file)
     cutting = cut_document(document, **sizes)  # type: ignore[arg-type]

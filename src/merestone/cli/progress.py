@@ -88,5 +88,6 @@ def _line(progress: Progress, passed: float) -> str:
     if progress.tokens and passed > 0:
         parts.append(f"{progress.tokens / passed:,.0f} tokens/s")
     if 0 < progress.done < progress.total:
-        parts.append(f"about {passed / progress.done * (progress.total - progress.done):,.0f} s left")
+        left = passed / progress.done * (progress.total - progress.done)
+        parts.append(f"about {left:,.0f} s left")
     return ", ".join(parts)

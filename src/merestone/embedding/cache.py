@@ -307,8 +307,7 @@ def _evict(connection: apsw.Connection, max_bytes: int) -> None:
     held = _bytes_in_use(connection)
     if held <= max_bytes:
         return
-    ((rows,),) = connection.execute("SELECT count(*) FROM vector").fetchall()
-    excess = math.ceil(rows * (1 - _KEPT_SHARE * max_bytes / held))
+    excess = math.ceil(_rows(connection) * (1 - _KEPT_SHARE * max_bytes / held))
     connection.execute(
         "DELETE FROM vector WHERE number IN "
         "(SELECT number FROM vector ORDER BY used, number LIMIT ?)",
@@ -320,6 +319,11 @@ def _shrink(connection: apsw.Connection) -> None:
     """Give the pages that an eviction freed back to the file system."""
     if _number(connection, "freelist_count"):
         _pragma(connection, "incremental_vacuum")
+
+
+def _rows(connection: apsw.Connection) -> int:
+    ((count,),) = connection.execute("SELECT count(*) FROM vector").fetchall()
+    return int(count or 0)
 
 
 def _bytes_in_use(connection: apsw.Connection) -> int:

@@ -272,7 +272,9 @@ class _CharacterReader:
         angle = math.radians(style.angle + self._rotation)
         x, y = self._char_origin(index)
         rise = (y - run.origin[1]) * math.cos(angle) - (x - run.origin[0]) * math.sin(angle)
-        gap = max(box[0] - run.box[2], run.box[0] - box[2], box[1] - run.box[3], run.box[1] - box[3])
+        gap = max(
+            box[0] - run.box[2], run.box[0] - box[2], box[1] - run.box[3], run.box[1] - box[3]
+        )
         return abs(rise) <= 0.12 * size and gap <= 0.5 * size
 
     def _is_generated(self, index: int) -> bool:

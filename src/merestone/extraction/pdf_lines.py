@@ -98,17 +98,26 @@ class Line:
             weights[run.style] += len(run.text)
         return weights.most_common(1)[0][0]
 
+    def part_of(self, runs: list[Run]) -> Line:
+        """Some of the runs as a line with the number of this one."""
+        line = Line(self.page, [runs], self.upright)
+        line.number, line.level = self.number, self.level
+        return line
+
     def split(self) -> list[Line]:
         """One line a part, all with the number of this one."""
-        lines = [Line(self.page, [part], self.upright) for part in self.parts]
-        for line in lines:
-            line.number, line.level = self.number, self.level
-        return lines
+        return [self.part_of(part) for part in self.parts]
 
-    def flatten(self) -> None:
-        """Forget the wide gaps."""
-        if len(self.parts) > 1:
-            self.parts = [self.runs]
+    def flatten(self) -> list[Line]:
+        """The line without wide gaps; parts that PDFium holds apart become lines of their own."""
+        groups: list[list[Run]] = []
+        for part in self.parts:
+            if groups and not part[0].begins_line:
+                groups[-1].extend(part)
+            else:
+                groups.append(list(part))
+        self.parts = groups
+        return self.split() if len(groups) > 1 else [self]
 
 
 def _heaviest(weights: Counter[float]) -> float:
@@ -161,14 +170,12 @@ def _gap_before(run: Run, part: list[Run], upright_angle: int) -> float | None:
         return None
     if run.style.angle != upright_angle:
         return None if run.begins_line else 0.0
-    if not _same_row(last, run):
+    if not any(_same_row(before, run) for before in part[-3:]):
         return None
     size = max(run.style.size, last.style.size)
     right_to_left = _is_right_to_left(run) or (_is_right_to_left(last) and run.x1 < last.x0 + size)
     gap = last.x0 - run.x1 if right_to_left else run.x0 - last.x1
     if gap < -0.5 * size and (run.begins_line or run.parted):
-        return None
-    if run.begins_line and gap > WIDE_GAP * size:
         return None
     return gap
 

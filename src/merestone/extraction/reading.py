@@ -134,4 +134,3 @@ def _version(document: Document, metadata: dict[str, JSON]) -> str:
         canonical_json([block_to_json(block) for block in document.blocks]),
         canonical_json([metadata, document.title, document.language]),
     )
-

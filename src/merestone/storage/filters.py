@@ -121,7 +121,10 @@ def _compare_metadata(path: str, comparison: Comparison) -> Condition:
     # json_each goes into an object's values too, which are fields of their own.
     is_value = "IFNULL(json_type(document.metadata, ?), 'object') <> 'object'"
     matches = f"EXISTS (SELECT 1 FROM {_ITEMS.format(operator)})"
-    values = json.dumps([value for value in _wanted(comparison) if value is not None])
+    wanted = _wanted(comparison)
+    if comparison.operator not in ("=", "in") and isinstance(wanted[0], bool):
+        wanted = []  # true and false have no order
+    values = json.dumps([value for value in wanted if value is not None])
     return f"({is_value} AND {matches})", [path, path, values]
 
 

@@ -11,62 +11,190 @@ from merestone.types.errors import NotFoundError
 
 CODES: dict[str, str] = {
     # Settings and wrong use
-    "config-exists": "`init` found a merestone.toml and did not overwrite it. Edit the file, or "
-    "remove it and run `init` again.",
-    "config-unreadable": "A configuration file is not valid TOML, or may not be read. The message "
-    "names the file and the place of the fault.",
+    "config-exists": (
+        "`init` found a merestone.toml and did not overwrite it. Edit the file, or remove "
+        "it and run `init` again."
+    ),
+    "config-unreadable": (
+        "A configuration file is not valid TOML, or may not be read. The message names "
+        "the file and the place of the fault."
+    ),
     "empty-query": "A search needs words. White space alone asks for nothing.",
     "invalid-budget": "A context needs a budget of at least one token.",
-    "invalid-chunk-size": "Sizes that can't be met together, such as a target above the limit or "
-    "an overlap of more than half a chunk. The message names the setting.",
-    "invalid-citation": "A file that was given as a reference does not hold a citation. It needs "
-    "the keys document, version, start and end, as every hit has them.",
-    "invalid-filter": "The text of a filter can't be read. The message says at which character.",
+    "invalid-chunk-size": (
+        "Sizes that can't be met together, such as a target above the limit or an overlap "
+        "of more than half a chunk. The message names the setting."
+    ),
+    "invalid-citation": (
+        "A file that was given as a reference does not hold a citation. It needs the keys "
+        "document, version, start and end, as every hit has them."
+    ),
+    "invalid-filter": ("The text of a filter can't be read. The message says at which character."),
     "invalid-k": "A search has to ask for at least one hit.",
-    "invalid-pattern": "A pattern of a source or an ignore file is not one that git would take.",
+    "invalid-pattern": ("A pattern of a source or an ignore file is not one that git would take."),
     "invalid-setting": "A setting has a value of the wrong type or out of its range.",
-    "invalid-window": "Windows need a whole size of at least 1 and an overlap from 0 to size - 1.",
-    "max-tokens-too-large": "Chunks would be longer than what the embedder reads; the rest of each "
-    "would never be embedded. Lower chunking.max_tokens.",
-    "max-tokens-too-small": "The limit has no room for the special tokens, or for a single "
-    "character that takes several tokens. Raise it.",
-    "no-configuration": "Neither the folder nor any above it holds a merestone.toml. `merestone "
-    "init` writes one.",
+    "invalid-window": (
+        "Windows need a whole size of at least 1 and an overlap from 0 to size - 1."
+    ),
+    "max-tokens-too-large": (
+        "Chunks would be longer than what the embedder reads; the rest of each would "
+        "never be embedded. Lower chunking.max_tokens."
+    ),
+    "max-tokens-too-small": (
+        "The limit has no room for the special tokens, or for a single character that "
+        "takes several tokens. Raise it."
+    ),
+    "no-configuration": (
+        "Neither the folder nor any above it holds a merestone.toml. `merestone init` writes one."
+    ),
     "tokenizer-unreadable": "The file is not a tokenizer.json of the Hugging Face format.",
     "unknown-mode": "A search runs in the mode hybrid, dense or lexical.",
-    "unknown-plugin": "No strategy, embedder or reader of that name is installed. The message "
-    "lists those that are.",
-    "unknown-setting": "A configuration file or a MERESTONE_ variable has a key that no setting "
-    "has. The message gives the nearest one.",
-    "broken-plugin": "A plugin is installed but fails to load. Its package has to be mended or "
-    "removed; the log says why.",
+    "unknown-plugin": (
+        "No strategy, embedder or reader of that name is installed. The message lists "
+        "those that are."
+    ),
+    "unknown-setting": (
+        "A configuration file or a MERESTONE_ variable has a key that no setting has. The "
+        "message gives the nearest one."
+    ),
+    "broken-plugin": (
+        "A plugin is installed but fails to load. Its package has to be mended or "
+        "removed; the log says why."
+    ),
     # Sources
-    "file-unreadable": "The system does not let the file be read, or it vanished. It is tried "
-    "again by the next sync; what is stored stays.",
+    "file-unreadable": (
+        "The system does not let the file be read, or it vanished. It is tried again by "
+        "the next sync; what is stored stays."
+    ),
     "file-unwritable": "The file that an export should go to can't be written.",
-    "large-deletion": "More than 30 % of the documents, and more than two, are gone from the "
-    "sources: perhaps a folder is not mounted. Nothing was changed. Sync with --allow-deletions "
-    "if it is right.",
+    "large-deletion": (
+        "More than 30 % of the documents, and more than two, are gone from the sources: "
+        "perhaps a folder is not mounted. Nothing was changed. Sync with --allow- "
+        "deletions if it is right."
+    ),
     "path-is-folder": "A file was wanted and a folder was named.",
     "path-not-found": "A path does not exist, or is in no source and no known document.",
+    # Reading
+    "document-needs-memory": (
+        "Reading the document took more memory than it may have. Split it, or raise "
+        "extraction.worker_memory_bytes."
+    ),
+    "document-too-large": (
+        "The document has more bytes than extraction.max_document_bytes. Split it, or "
+        "raise the limit."
+    ),
+    "empty-document": "The document was read and holds no text.",
+    "extractor-failed": (
+        "A reader ended with an error of its own, which the message names. The other "
+        "documents are not affected; report it to the reader's author."
+    ),
+    "needs-ocr": (
+        "The document holds pictures of text and no text. Run it through OCR and put the "
+        "result in its place."
+    ),
+    "reader-crashed": (
+        "The process that read the document died. Opening and saving the file with the "
+        "program that made it often repairs it."
+    ),
+    "reading-timeout": (
+        "The document was not read within the time that it may take. Split it, or raise "
+        "the limits in [extraction]; it is tried again by the next sync."
+    ),
+    "uncertain-encoding": (
+        "The encoding was guessed among single-byte ones that fit nearly any bytes. Set "
+        "extraction.default_encoding if accented letters are wrong."
+    ),
+    "undecodable-bytes": (
+        "Some bytes stand for nothing in the document's encoding and became U+FFFD; the "
+        "message counts them. The document's status is partial."
+    ),
+    "unsupported-format": (
+        "No reader takes this format; the message says what the bytes really are, "
+        "whatever the name promises. Convert the file, exclude it, or install a plugin."
+    ),
+    # Embedding
+    "bad-embedding-size": "A setting of the embedder is out of its range.",
+    "bad-on-overlong": "on_overlong is error, truncate or window.",
+    "input-too-long": (
+        "A text is longer than what the model reads. Cut it smaller, or say what should "
+        "happen with embedding.on_overlong."
+    ),
+    "model-damaged": (
+        "A file of the model is not the one that was shipped. Install Merestone again."
+    ),
+    "unusable-vectors": (
+        "An embedder gave vectors of another number or dimension than asked for, or "
+        "values that are no numbers. None of them was stored."
+    ),
+    # The store
+    "bad-vector": (
+        "A vector to be stored or searched with has another dimension than the library, "
+        "or values that are no numbers."
+    ),
+    "chunk-order": "Chunks to be stored are not numbered 0, 1, 2 …: a strategy is at fault.",
+    "disk-full": (
+        "There is no room on the disk. Nothing half was stored; make room and sync again."
+    ),
+    "duplicate-chunk": "Two chunks to be stored have one id: a strategy is at fault.",
+    "filter-too-deep": "A filter nests too deep. Write it with fewer parentheses.",
+    "filter-value": "A filter compares with a value that its operator cannot take.",
+    "missing-vector": "A chunk to be stored has no vector. Nothing of its batch was stored.",
+    "network-file-system": (
+        "SQLite's locks don't hold on network file systems, so a library is not kept "
+        "there. Put the folder on a local disk."
+    ),
+    "no-library": "There is no index yet. Run `merestone sync`.",
+    "not-a-library": "The file is no library of Merestone. It was not touched.",
+    "pragma-refused": "SQLite did not accept a setting that the library's safety rests on.",
+    "put-mismatch": (
+        "Parts of a document to be stored disagree: record, text and chunks must be of "
+        "one document and version."
+    ),
+    "schema-too-new": (
+        "A newer Merestone wrote the library. Use that version, or sync into a new one."
+    ),
+    "store-busy": (
+        "Another process is writing; the message names it. Readers are not affected. Wait "
+        "for it, or end it."
+    ),
+    "store-damaged": (
+        "The library's file is damaged. Everything in it is made again from the sources "
+        "by removing it and syncing."
+    ),
+    "store-failed": (
+        "SQLite reported a fault that has no code of its own here; the message has it."
+    ),
+    "store-not-writable": "The library's folder or file may not be written to.",
+    "store-unreachable": "The library's file cannot be opened.",
+    "unwritable-with-log": (
+        "The library lies on media that can't be written, with changes that were not yet "
+        "merged. Open it once where it can be written."
+    ),
     # Finding things
+    "unknown-code": "`explain` was given a code that no message has.",
     "reference-not-found": "No chunk, document or span is known under the reference.",
     "span-not-found": "The document is known, but has no such range of characters.",
     "version-not-found": "The document is known, but its text has changed since that version.",
     # Verification
-    "count-differs": "The tokens that a chunk says it has are not those that its tokenizer counts.",
+    "count-differs": (
+        "The tokens that a chunk says it has are not those that its tokenizer counts."
+    ),
     "cut-differs": "Cutting the stored text again gives other chunks than those stored.",
-    "embedder-changed": "The stored vectors are of another embedder than the configured one. "
-    "Vectors of two embedders never meet in a search; set the embedder back, or remove "
-    ".merestone/library.db and sync again.",
+    "embedder-changed": (
+        "The stored vectors are of another embedder than the configured one. Vectors of "
+        "two embedders never meet in a search; set the embedder back, or remove "
+        ".merestone/library.db and sync again."
+    ),
     "not-synced": "A document was cut with other settings than the configured ones. Sync.",
     "over-limit": "A chunk's embedder input is longer than max_tokens.",
-    "read-differs": "Reading the source again gives another text than the one stored, although the "
-    "bytes are the same.",
+    "read-differs": (
+        "Reading the source again gives another text than the one stored, although the "
+        "bytes are the same."
+    ),
     "slice-differs": "A chunk's text is not what stands in the document at its place.",
     "store-inconsistent": "Rows, lexical index and vectors disagree, or the file is damaged.",
     "text-missing": "A document has a record, but no stored text.",
-    "text-uncovered": "A character of a document's body is in no chunk and in no dropped range.",
+    "text-uncovered": ("A character of a document's body is in no chunk and in no dropped range."),
     "vector-differs": "A stored vector is not the one that the chunk's text gives.",
 }
 

@@ -1,0 +1,185 @@
+"""Running headers and footers: lines that repeat at the edges of pages.
+
+A line that is wrongly taken for furniture is lost to search, one that is missed only disturbs, so
+each rule here is on the side of keeping a line in the body.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from merestone.extraction.pdf_lines import Line
+from merestone.extraction.pdf_page import PageContent
+
+_ZONE = 0.15
+"""Share of the page's height at the top and at the bottom in which furniture stands."""
+_LINES_IN_ZONE = 4
+_SAME_BASELINE = 6.0
+_SAME_SIZE = 1.5
+_SHARE_OF_PAGES = 0.3
+_CLEAR_GAP = 1.3
+"""Times the body's line pitch: the least space between furniture and a body set alike."""
+
+_NUMBER = re.compile(r"\d+")
+_ROMAN = re.compile(r"(?<![^\W_])[ivxlc]+(?![^\W_])", re.IGNORECASE)
+_ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    line: Line
+    top: bool
+    key: str
+    inner: Line | None
+    """The next line towards the middle of the page that is no candidate itself."""
+
+
+def find_furniture(
+    pages: Sequence[PageContent], lines: Mapping[int, Sequence[Line]]
+) -> dict[int, set[int]]:
+    """Numbers of the lines that are furniture, by page. ``lines`` is by page number."""
+    candidates = [
+        candidate
+        for page in pages
+        for candidate in _candidates(page, [line for line in lines[page.number] if line.upright])
+    ]
+    least = max(2 if len(pages) <= 2 else 3, _SHARE_OF_PAGES * len(pages))
+    pitch = _body_pitch(lines.values())
+    body = _body_style(lines.values())
+    found: dict[int, set[int]] = defaultdict(set)
+    for group in _groups(candidates):
+        if _is_number(group[0].key):
+            group = _counting(group)
+        on_pages = {candidate.line.page for candidate in group}
+        if len(on_pages) < least or not _stands_apart(group, pitch, body):
+            continue
+        for candidate in group:
+            found[candidate.line.page].add(candidate.line.number)
+    for number, chosen in list(found.items()):
+        if len(lines[number]) == 1:
+            chosen.clear()
+    return found
+
+
+def _candidates(page: PageContent, lines: Sequence[Line]) -> list[_Candidate]:
+    height = page.upright_size[1]
+    found: list[_Candidate] = []
+    for top in (True, False):
+        ordered = sorted(lines, key=lambda line: line.baseline if top else -line.baseline)
+        zone = [
+            line
+            for line in ordered[:_LINES_IN_ZONE]
+            if (line.baseline <= _ZONE * height if top else line.baseline >= (1 - _ZONE) * height)
+        ]
+        for index, line in enumerate(zone):
+            inner = next(
+                (
+                    other
+                    for other in ordered[index + 1 :]
+                    if abs(other.baseline - line.baseline) > 0.5 * line.size
+                ),
+                None,
+            )
+            found.append(_Candidate(line, top, _key(line.text), inner))
+    return found
+
+
+def _key(text: str) -> str:
+    """The line with its numbers taken out: only they may differ from page to page."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    folded = _NUMBER.sub("#", folded)
+    folded = re.sub(r"^[ivxlc]+(?=\W|$)|(?<=\W)[ivxlc]+$", "#", folded)
+    return re.sub(r"\s+", " ", folded).strip()
+
+
+def _is_number(key: str) -> bool:
+    return re.sub(r"[^\w#]", "", key) == "#"
+
+
+def _groups(candidates: Iterable[_Candidate]) -> list[list[_Candidate]]:
+    """Candidates that stand alike: same zone, text, height and size."""
+    by_key: dict[tuple[bool, str], list[list[_Candidate]]] = defaultdict(list)
+    for candidate in candidates:
+        if not candidate.key:
+            continue
+        groups = by_key[candidate.top, candidate.key]
+        for group in groups:
+            first = group[0].line
+            if (
+                abs(first.baseline - candidate.line.baseline) <= _SAME_BASELINE
+                and abs(first.size - candidate.line.size) <= _SAME_SIZE
+            ):
+                group.append(candidate)
+                break
+        else:
+            groups.append([candidate])
+    return [group for groups in by_key.values() for group in groups]
+
+
+def _counting(group: Sequence[_Candidate]) -> list[_Candidate]:
+    """Those of lines that are only a number whose number goes up with the page."""
+    offsets = [(_value(item.line.text), item) for item in group]
+    counts = Counter(value - item.line.page for value, item in offsets if value is not None)
+    if not counts:
+        return []
+    offset, _ = counts.most_common(1)[0]
+    return [
+        item for value, item in offsets if value is not None and value - item.line.page == offset
+    ]
+
+
+def _value(text: str) -> int | None:
+    digits = _NUMBER.search(text)
+    if digits:
+        return int(digits.group()) if len(digits.group()) < 10 else None
+    roman = _ROMAN.search(text)
+    return roman_value(roman.group()) if roman else None
+
+
+def roman_value(text: str) -> int:
+    """The value of a roman numeral of i, v, x, l and c; other letters are an error."""
+    values = [_ROMAN_DIGITS[char] for char in text.lower()]
+    following = [*values[1:], 0]
+    return sum(
+        -value if value < after else value for value, after in zip(values, following, strict=True)
+    )
+
+
+def _stands_apart(
+    group: Sequence[_Candidate], pitch: float, body: tuple[str, float] | None
+) -> bool:
+    """True if most lines of the group are set otherwise than the body, or stand clear of it."""
+    apart = 0
+    for candidate in group:
+        line, inner = candidate.line, candidate.inner
+        other_style = body is None or _style_of(line) != body
+        clear = inner is None or abs(inner.baseline - line.baseline) > _CLEAR_GAP * pitch
+        apart += other_style or clear
+    return 2 * apart > len(group)
+
+
+def _style_of(line: Line) -> tuple[str, float]:
+    return line.style.font, round(line.size * 2) / 2
+
+
+def _body_style(pages: Iterable[Sequence[Line]]) -> tuple[str, float] | None:
+    weights: Counter[tuple[str, float]] = Counter()
+    for lines in pages:
+        for line in lines:
+            weights[_style_of(line)] += len(line.text)
+    return weights.most_common(1)[0][0] if weights else None
+
+
+def _body_pitch(pages: Iterable[Sequence[Line]]) -> float:
+    steps = [
+        step
+        for lines in pages
+        for line, following in zip(lines, lines[1:], strict=False)
+        if 0.8 * line.size <= (step := following.baseline - line.baseline) <= 2.5 * line.size
+    ]
+    return median(steps) if steps else 14.0
