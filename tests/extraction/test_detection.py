@@ -125,3 +125,11 @@ def test_any_bytes_have_a_media_type(data: bytes, name: str) -> None:
 def test_text_without_control_characters_is_text(text: str) -> None:
     assert is_text(text.encode())
     assert is_text(text.encode("utf-16"))
+
+
+def test_a_text_that_speaks_of_pdfs_is_none() -> None:
+    script = b'HEADER = b"%PDF-1.7"\n'
+    assert detect_media_type("make.py", script) == "text/x-python"
+    assert detect_media_type("make.md", script) == "text/markdown"
+    assert detect_media_type("junk.pdf", b"<html></html>\n%PDF-1.7\n") == "application/pdf"
+    assert detect_media_type("renamed.txt", b"\n%PDF-1.7\n") == "application/pdf"

@@ -69,10 +69,13 @@ def detect_media_type(name: str, data: bytes) -> str:
     What claims to be text but isn't is ``application/octet-stream``. Empty data are what the name
     says, or plain text.
     """
+    by_name = type_by_name(name)
     by_magic = _type_by_magic(data)
     if by_magic is not None:
         return by_magic
-    by_name = type_by_name(name)
+    # A PDF may begin behind other bytes; a text may speak of PDFs.
+    if b"%PDF-" in data[:_PDF_HEADER_BYTES] and by_name in (None, "application/pdf"):
+        return "application/pdf"
     if by_name is not None and by_name not in TEXT_TYPES and by_name != OCTET_STREAM:
         return by_name
     if not is_text(data):
@@ -103,7 +106,7 @@ def is_text(data: bytes) -> bool:
 
 
 def _type_by_magic(data: bytes) -> str | None:
-    if b"%PDF-" in data[:_PDF_HEADER_BYTES]:
+    if data[:_PDF_HEADER_BYTES].lstrip().startswith(b"%PDF-"):
         return "application/pdf"
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _type_of_zip(data)

@@ -21,7 +21,12 @@ class Line:
     ``parts`` are the runs between wide gaps. Coordinates are of the page turned upright.
     """
 
-    __slots__ = ("_text", "baseline", "box", "level", "number", "page", "parts", "size", "upright")
+    __slots__ = (
+        "_text",
+        "baseline",
+        "box",
+        "entry",
+        "level", "number", "page", "parts", "size", "upright")
 
     def __init__(self, page: int, parts: list[list[Run]], upright: bool = True) -> None:
         self.page = page
@@ -31,6 +36,8 @@ class Line:
         """Number among the visual lines of the page, from 0."""
         self.level: int | None = None
         """Level of the heading that it is, or is part of, if known from tags or outline."""
+        self.entry = 0
+        """Tells headings of the same level apart that stand one below the other."""
         self._text: str | None = None
         self.measure()
 
@@ -101,7 +108,7 @@ class Line:
     def part_of(self, runs: list[Run]) -> Line:
         """Some of the runs as a line with the number of this one."""
         line = Line(self.page, [runs], self.upright)
-        line.number, line.level = self.number, self.level
+        line.number, line.level, line.entry = self.number, self.level, self.entry
         return line
 
     def split(self) -> list[Line]:

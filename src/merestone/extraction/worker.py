@@ -45,6 +45,9 @@ _CHILD = (
     "import sys; sys.path[:] = {path!r}; from merestone.extraction.worker import serve; serve()"
 )
 
+_RSS_UNIT = 1 if sys.platform == "darwin" else 1024
+"""Bytes in one unit of ``ru_maxrss``."""
+
 _MUCH = 0.6
 """A child that died with this share of its memory limit in use is taken to have died of it."""
 
@@ -110,6 +113,8 @@ class _Child:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
+        # Linux counts the parent's memory at the fork as the child's own peak.
+        self._inherited = _peak_memory()
         self._done = 0
         self._timed_out = False
         self.usable = True
@@ -169,7 +174,7 @@ class _Child:
                 "Split it, or raise worker_cpu_seconds and worker_wall_seconds in [extraction].",
                 status=Status.TIMEOUT,
             )
-        if peak > _MUCH * settings.worker_memory_bytes:
+        if peak > max(_MUCH * settings.worker_memory_bytes, self._inherited):
             return out_of_memory(document, settings)
         return ExtractionError(
             "reader-crashed",
@@ -189,7 +194,7 @@ class _Child:
             self._process.wait()
             return 0
         self._process.returncode = os.waitstatus_to_exitcode(status)
-        return usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        return usage.ru_maxrss * _RSS_UNIT
 
     def end(self) -> None:
         for stream in (self._process.stdin, self._process.stdout):
@@ -202,6 +207,15 @@ class _Child:
         if self._process.returncode is None:
             self._process.kill()
             self._process.wait()
+
+
+def _peak_memory() -> int:
+    """The most memory that this process has used, in bytes, as far as the system says."""
+    if sys.platform == "win32":
+        return 0
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT
 
 
 def out_of_memory(document: str, settings: ExtractionSettings) -> ExtractionError:
