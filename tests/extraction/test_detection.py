@@ -64,7 +64,6 @@ def test_text_is_what_its_name_says(name: str, media_type: str) -> None:
         (gzip.compress(b"text"), "application/gzip"),
         (b"RIFF....WEBPVP8 ", "image/webp"),
         (b"%PDF-1.7\n", "application/pdf"),
-        (b"<html>junk before</html>\n%PDF-1.4\n", "application/pdf"),
         (zip_of("[Content_Types].xml", "word/document.xml"), OFFICE + "wordprocessingml.document"),
         (
             zip_of("[Content_Types].xml", "ppt/presentation.xml"),

@@ -117,8 +117,8 @@ def measure_body(lines: Sequence[Line]) -> Typography:
     )
 
 
-def make_parts(items: Sequence[Item], typography: Typography) -> list[Block]:
-    """Blocks of the lines and tables of all pages, in reading order.
+def divide(items: Sequence[Item], typography: Typography) -> list[Block]:
+    """Blocks of the lines and tables of all pages, in reading order; none goes on over a page.
 
     Completes ``typography`` with what only lines in reading order tell.
     """
@@ -132,8 +132,8 @@ def make_parts(items: Sequence[Item], typography: Typography) -> list[Block]:
         if isinstance(group, Table):
             found.append(group)
         else:
-            found.extend(_divide(group, typography))
-    return _joined(found, typography)
+            found.extend(_divide_stretch(group, typography))
+    return found
 
 
 # Stretches
@@ -234,7 +234,7 @@ def _is_flush(line: Line, stretch: _Stretch) -> bool:
 # Where a paragraph ends
 
 
-def _divide(stretch: _Stretch, typography: Typography) -> list[Part]:
+def _divide_stretch(stretch: _Stretch, typography: Typography) -> list[Part]:
     parts: list[Part] = []
     items: list[tuple[float, Marker]] = []
     """Marks of the items that are open, with where they stand."""
@@ -400,7 +400,7 @@ def _starts_lower(line: Line) -> bool:
 # Where a paragraph goes on
 
 
-def _joined(blocks: Sequence[Block], typography: Typography) -> list[Block]:
+def join(blocks: Sequence[Block], typography: Typography) -> list[Block]:
     """``blocks`` with paragraphs put together that a column or a page parts.
 
     What stands between the two halves (notes, a figure's caption, a table) comes after them.
@@ -418,7 +418,7 @@ def _joined(blocks: Sequence[Block], typography: Typography) -> list[Block]:
                     before.left, before.right = block.left, block.right
                     continue
             open_at = len(found)
-        elif isinstance(block, Part) and block.lines[0].level is not None:
+        elif isinstance(block, Part) and block.kind == "heading":
             open_at = None
         found.append(block)
     return found
@@ -426,8 +426,8 @@ def _joined(blocks: Sequence[Block], typography: Typography) -> list[Block]:
 
 def _is_body(part: Part, typography: Typography) -> bool:
     return (
-        part.lines[0].upright
-        and part.lines[0].level is None
+        part.kind in ("paragraph", "list_item", "code")
+        and part.lines[0].upright
         and abs(part.size - typography.size) <= 0.6
         and not (part.bold and not typography.bold)
     )

@@ -1,0 +1,58 @@
+"""Words that a line end has divided: which hyphens belong to the spelling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from merestone.extraction.pdf_lines import Line
+from merestone.extraction.pdf_page import Run
+
+_EDGES = ".,;:!?\"'“”‘’()[]{}«»…"
+
+
+class Vocabulary:
+    """The words of a document that stand whole on a line."""
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        self._words: set[str] = set()
+        for line in lines:
+            words = line.text.casefold().split(" ")
+            if line.hyphen is not None:
+                words.pop()
+            self._words.update(word.strip(_EDGES) for word in words)
+
+    def keeps_hyphen(self, left: str, right: str) -> bool:
+        """True if the hyphen between two halves is part of the word.
+
+        The document's own spelling decides. Where it has neither form, a hyphen stays before
+        another one (``state-of-the-art``), in addresses, and before capitals and digits.
+        """
+        left, right = left.casefold().strip(_EDGES), right.strip(_EDGES)
+        following = right.casefold()
+        if left + following in self._words:
+            return False
+        if f"{left}-{following}" in self._words:
+            return True
+        if "-" in following or "://" in left or "/" in left or "@" in left:
+            return True
+        return not right[:1].islower() or left[-1:].isdigit()
+
+
+def last_word(runs: list[Run]) -> str:
+    """The word at the end of a line."""
+    word = ""
+    for run in reversed(runs):
+        word = run.text + word
+        if run.parted:
+            break
+    return word
+
+
+def first_word(runs: list[Run]) -> str:
+    """The word at the start of a line."""
+    word = runs[0].text
+    for run in runs[1:]:
+        if run.parted:
+            break
+        word += run.text
+    return word
