@@ -115,13 +115,6 @@ class LibraryModel(RuleBasedStateMachine):
         with writing(self.store) as writer:
             writer.maintain()
 
-    @rule(name=st.sampled_from(NAMES))
-    def readmit(self, name: str) -> None:
-        with writing(self.store) as writer:
-            writer.readmit([name])
-        self.version += name in self.left_out
-        self.left_out.discard(name)
-
     @rule()
     def reopen(self) -> None:
         self.store.close()

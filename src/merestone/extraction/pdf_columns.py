@@ -8,6 +8,7 @@ stand apart by a gutter that repeats on line after line.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from merestone.extraction.pdf_lines import Line
@@ -75,7 +76,7 @@ def _inner_gaps(line: Line) -> list[_Gap]:
     boxes = sorted(part_box(part)[::2] for part in line.parts)
     return [
         _Gap(left[1], right[0])
-        for left, right in zip(boxes, boxes[1:], strict=False)
+        for left, right in pairwise(boxes)
         if right[0] - left[1] >= _MIN_GUTTER * line.size
     ]
 

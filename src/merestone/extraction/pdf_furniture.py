@@ -11,6 +11,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 
 from merestone.extraction.pdf_lines import Line
@@ -179,7 +180,7 @@ def _body_pitch(pages: Iterable[Sequence[Line]]) -> float:
     steps = [
         step
         for lines in pages
-        for line, following in zip(lines, lines[1:], strict=False)
+        for line, following in pairwise(lines)
         if 0.8 * line.size <= (step := following.baseline - line.baseline) <= 2.5 * line.size
     ]
     return median(steps) if steps else 14.0

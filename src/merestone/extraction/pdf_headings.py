@@ -187,8 +187,7 @@ def find_title(lines: Sequence[Line], typography: Typography) -> list[Line]:
     together = indexes[-1] - indexes[0] == len(indexes) - 1
     font = largest[0].style.font
     elsewhere = any(
-        line.page > 1 and abs(line.size - size) < 0.3 and line.style.font == font
-        for line in lines
+        line.page > 1 and abs(line.size - size) < 0.3 and line.style.font == font for line in lines
     )
     if not together or len(largest) > 4 or elsewhere or _numbered_title(largest[0]):
         return []

@@ -17,6 +17,8 @@ _CAPTION = re.compile(
     r"Abbildung|Abb\.|Tabelle|Tableau|Figura|Tabla)\s*(?:[A-Z]\.?)?\d+(?:\.\d+)*[a-z]?"
     r"(?P<mark>\s*[.:|–—]|$)?"
 )
+_NEAR = 30
+"""Marks looked back and ahead for the neighbour of a number."""
 _NOTE = re.compile(r"(?P<label>\d{1,3}|[*†‡§¶]{1,3})\s?\S")
 
 
@@ -55,9 +57,7 @@ def _is_caption(part: Part, typography: Typography) -> bool:
     return part.size < typography.size - 0.4 or (first.bold and not typography.bold)
 
 
-def _lowest_body_lines(
-    blocks: Iterable[Block], typography: Typography
-) -> dict[int, list[Line]]:
+def _lowest_body_lines(blocks: Iterable[Block], typography: Typography) -> dict[int, list[Line]]:
     """The lines that are set in the body's size, by page."""
     found: dict[int, list[Line]] = defaultdict(list)
     for block in blocks:
@@ -74,26 +74,22 @@ def _is_note(part: Part, typography: Typography, body: Sequence[Line]) -> bool:
     if part.size > typography.size - _SMALLER or not _NOTE.match(part.text):
         return False
     first = part.lines[0]
-    beside = [
-        line for line in body if line.box.x0 < first.box.x1 and first.box.x0 < line.box.x1
-    ]
+    beside = [line for line in body if line.box.x0 < first.box.x1 and first.box.x0 < line.box.x1]
     return bool(beside) and all(line.baseline < first.baseline for line in beside)
 
 
 def _name_list_items(parts: Sequence[Part]) -> None:
-    """A bullet makes an item. A number does where a neighbour carries the one before or after."""
-    marked = [part for part in parts if part.marker is not None]
-    for index, part in enumerate(marked):
-        marker = part.marker
-        assert marker is not None
-        before = marked[index - 1].marker if index else None
-        after = marked[index + 1].marker if index + 1 < len(marked) else None
+    """A bullet makes an item. A number does where another near it carries the one before or
+    after, as items of a list do even with a list inside one of them."""
+    marked = [(part, part.marker) for part in parts if part.marker is not None]
+    for index, (part, marker) in enumerate(marked):
+        before = [other for _, other in marked[max(0, index - _NEAR) : index]]
+        after = [other for _, other in marked[index + 1 : index + 1 + _NEAR]]
         if (
             not marker.weak
-            or (before is not None and marker.follows(before))
-            or (after is not None and after.follows(marker))
-            or (marker.is_first and _hangs(part))
-            or (not marker.ordered and _hangs(part))
+            or any(marker.follows(other) for other in before)
+            or any(other.follows(marker) for other in after)
+            or ((marker.is_first or not marker.ordered) and _hangs(part))
         ):
             part.kind = "list_item"
 

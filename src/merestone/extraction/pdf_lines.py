@@ -26,7 +26,13 @@ class Line:
         "baseline",
         "box",
         "entry",
-        "level", "number", "page", "parts", "size", "upright")
+        "level",
+        "number",
+        "page",
+        "parts",
+        "size",
+        "upright",
+    )
 
     def __init__(self, page: int, parts: list[list[Run]], upright: bool = True) -> None:
         self.page = page
@@ -150,7 +156,7 @@ def gather_lines(runs: Sequence[Run], page: int, upright_angle: int = 0) -> list
     lines: list[Line] = []
     parts: list[list[Run]] = []
     for run in runs:
-        gap = _gap_before(run, parts[-1], upright_angle) if parts else None
+        gap = _gap_before(run, parts, upright_angle) if parts else None
         if gap is None:
             if parts:
                 lines.append(_numbered(page, parts, upright_angle, len(lines)))
@@ -170,14 +176,15 @@ def _numbered(page: int, parts: list[list[Run]], upright_angle: int, number: int
     return line
 
 
-def _gap_before(run: Run, part: list[Run], upright_angle: int) -> float | None:
+def _gap_before(run: Run, parts: list[list[Run]], upright_angle: int) -> float | None:
     """Points between the end of a line and a run that goes on with it; ``None`` if none does."""
-    last = part[-1]
+    last = parts[-1][-1]
     if last.hyphen is not None or run.style.angle != last.style.angle:
         return None
     if run.style.angle != upright_angle:
         return None if run.begins_line else 0.0
-    if not any(_same_row(before, run) for before in part[-3:]):
+    before = [run for part in parts[-2:] for run in part[-3:]]
+    if not any(_same_row(other, run) for other in before):
         return None
     size = max(run.style.size, last.style.size)
     right_to_left = _is_right_to_left(run) or (_is_right_to_left(last) and run.x1 < last.x0 + size)

@@ -21,7 +21,8 @@ class Space(NamedTuple):
     """A white space character that the page really holds."""
 
     text: str
-    index: int
+    place: int
+    """Its character index."""
 
 
 class Rectangle(NamedTuple):

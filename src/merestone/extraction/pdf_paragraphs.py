@@ -112,9 +112,7 @@ def measure_body(lines: Sequence[Line]) -> Typography:
         total += weight
     if not total:
         return Typography()
-    return Typography(
-        sizes.most_common(1)[0][0], fonts.most_common(1)[0][0], 2 * bold > total
-    )
+    return Typography(sizes.most_common(1)[0][0], fonts.most_common(1)[0][0], 2 * bold > total)
 
 
 def divide(items: Sequence[Item], typography: Typography) -> list[Block]:

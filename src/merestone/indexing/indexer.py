@@ -192,8 +192,6 @@ class Indexer:
                 final.append(Delete(record.id))
             if final:
                 writer.apply(final)
-            if paths:
-                self._readmit(writer, run.difference)
             if run.changes:
                 writer.maintain()
         with self._snapshot() as snapshot:
@@ -339,14 +337,6 @@ class Indexer:
             problem = replace(problem_of(item.todo.listed.id, error), status=Status.CRASHED)
             hashed = item.document.source_hash if isinstance(item, Prepared) else ""
             return fail(item.todo, pipeline, hashed, problem), {}
-
-    def _readmit(self, writer: Writer, difference: Difference) -> None:
-        named = [todo.listed.id for todo in difference.todo]
-        with self._snapshot() as snapshot:
-            out = snapshot.left_out() if snapshot else frozenset()
-        back = [document for document in named if document in out]
-        if back:
-            writer.readmit(back)
 
 
 def _wanted(items: Sequence[Prepared]) -> dict[str, Wanted]:

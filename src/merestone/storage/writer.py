@@ -9,7 +9,6 @@ from pathlib import Path
 import apsw
 
 from merestone.storage import faults, rows
-from merestone.storage.codec import to_sql
 from merestone.storage.failures import translated
 from merestone.storage.transaction import Transaction
 from merestone.types import Change, Counts, Generation, StoreError
@@ -44,17 +43,6 @@ class SQLiteWriter:
                     commit()
                     faults.reach("after-commit")
             return transaction.counts
-
-    def readmit(self, documents: Sequence[str]) -> None:
-        """Forget that these ids were to be left out."""
-        with translated(self._path), write_transaction(self._connection) as commit:
-            before = self._connection.total_changes()
-            self._connection.executemany(
-                "DELETE FROM left_out WHERE id = ?", [(to_sql(name),) for name in documents]
-            )
-            if self._connection.total_changes() != before:
-                self._connection.execute("UPDATE meta SET library_version = library_version + 1")
-                commit()
 
     def maintain(self) -> None:
         """Merge small vector segments and lexical segments, and move the log into the file.

@@ -112,9 +112,6 @@ class Writer(Protocol):
         brought up to date.
         """
 
-    def readmit(self, documents: Sequence[str]) -> None:
-        """Forget that these ids were to be left out."""
-
     def maintain(self) -> None:
         """Merge small vector segments, optimise, checkpoint, as far as worth while."""
 
