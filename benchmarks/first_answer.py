@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 HANDBOOK = Path(__file__).parent.parent / "examples" / "handbook"
-QUESTION = "How many leave days can I carry over, and on what condition?"
+QUESTION = "How many leave days can I carry over?"
 
 
 class Cost(NamedTuple):

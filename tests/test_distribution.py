@@ -27,7 +27,8 @@ def test_the_wheel_installs_and_works_in_an_empty_environment(tmp_path: Path) ->
     names = set(zipfile.ZipFile(wheel).namelist())
     models = "merestone/embedding/models/minilm"
     assert {f"{models}/weights.safetensors", f"{models}/NOTICE", "merestone/py.typed"} <= names
-    assert any(name.endswith("examples/questions.jsonl") for name in tarfile.open(sdist).getnames())
+    with tarfile.open(sdist) as archive:
+        assert any(name.endswith("examples/questions.jsonl") for name in archive.getnames())
     run(sys.executable, "-m", "venv", tmp_path / "venv")
     binaries = tmp_path / "venv" / ("Scripts" if sys.platform == "win32" else "bin")
     run(binaries / "python", "-m", "pip", "install", "--quiet", wheel)

@@ -94,7 +94,7 @@ def test_the_documented_configuration_is_the_defaults(tmp_path: Path) -> None:
     documented, default = load_settings(tmp_path), load_settings(tmp_path / "..")
     for part in ("extraction", "chunking", "embedding", "retrieval"):
         assert getattr(documented, part) == getattr(default, part)
-        assert table[part].keys() <= {name for name in getattr(default, part).__dataclass_fields__}
+        assert table[part].keys() <= set(getattr(default, part).__dataclass_fields__)
 
 
 def test_every_link_leads_somewhere() -> None:

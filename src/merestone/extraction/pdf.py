@@ -30,6 +30,7 @@ from merestone.extraction.pdf_headings import (
     mark_title,
     put_below_title,
     sensible_title,
+    take_first_as_title,
 )
 from merestone.extraction.pdf_hyphens import Vocabulary
 from merestone.extraction.pdf_kinds import name_kinds
@@ -43,7 +44,7 @@ from merestone.extraction.pdf_metadata import (
     read_outline,
 )
 from merestone.extraction.pdf_page import PageContent
-from merestone.extraction.pdf_paragraphs import Block, Part, divide, join, measure_body
+from merestone.extraction.pdf_paragraphs import Block, divide, join, measure_body
 from merestone.extraction.pdf_repair import repairs
 from merestone.extraction.pdf_tables import (
     Item,
@@ -233,8 +234,10 @@ def _structure(
     if source == "none" and find_headings(blocks, typography):
         source = "fonts"
     name_kinds(blocks, typography)
-    title = named or " ".join(line.text for line in found) or _first_heading(blocks)
-    return title, source, join(blocks, typography)
+    title = named or " ".join(line.text for line in found)
+    if not title and source in ("fonts", "tags"):
+        title = take_first_as_title(blocks) or ""
+    return title or None, source, join(blocks, typography)
 
 
 def _take_remaining_tables(items: Sequence[Item], pages: Sequence[PageContent]) -> list[Item]:
@@ -243,14 +246,6 @@ def _take_remaining_tables(items: Sequence[Item], pages: Sequence[PageContent]) 
         own = [item for item in items if item.page == page.number]
         flow.extend(take_gapped_tables(own, page.rules))
     return flow
-
-
-def _first_heading(blocks: Sequence[Block]) -> str | None:
-    """The heading that the document begins with, if it carries no number."""
-    first = blocks[0] if blocks else None
-    if not isinstance(first, Part) or first.kind != "heading" or first.page != 1:
-        return None
-    return None if first.text[:1].isdigit() else first.text
 
 
 def _tags(file: Any) -> Mapping[int, PageTags]:

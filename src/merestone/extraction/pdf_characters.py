@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
 
@@ -27,6 +27,7 @@ from merestone.extraction.pdf_page import (
     Space,
     Style,
 )
+from merestone.types import SegmentKind
 
 _HYPHEN = 0x0002
 """PDFium's mark for a hyphen at a line end; the line break behind it is swallowed."""
@@ -132,16 +133,23 @@ class _RawRun:
     hyphen: int | None = None
 
     def widen(self, box: tuple[float, float, float, float]) -> None:
+        left, bottom, right, top = box
         own = self.box
-        own[0], own[1] = min(own[0], box[0]), min(own[1], box[1])
-        own[2], own[3] = max(own[2], box[2]), max(own[3], box[3])
+        if left < own[0]:
+            own[0] = left
+        if bottom < own[1]:
+            own[1] = bottom
+        if right > own[2]:
+            own[2] = right
+        if top > own[3]:
+            own[3] = top
 
-    def add(self, piece: Piece) -> None:
+    def add(self, text: str, start: int, end: int, kind: SegmentKind) -> None:
         last = self.pieces[-1]
-        if last.kind == piece.kind == "copy" and last.end == piece.start:
-            self.pieces[-1] = Piece(last.text + piece.text, last.start, piece.end, "copy")
+        if kind == "copy" and last.kind == "copy" and last.end == start:
+            self.pieces[-1] = Piece(last.text + text, last.start, end, "copy")
         else:
-            self.pieces.append(piece)
+            self.pieces.append(Piece(text, start, end, kind))
 
     def placed(self, place: Placement) -> Run:
         left, bottom, right, top = self.box
@@ -159,6 +167,19 @@ class _RawRun:
         )
 
 
+class _Font(NamedTuple):
+    """A font's name, and what the name says: weights that fonts declare are often wrong."""
+
+    name: str
+    bold: bool
+    italic: bool
+    mono: bool
+
+    @classmethod
+    def of(cls, name: str) -> _Font:
+        return cls(name, *(bool(pattern.search(name)) for pattern in (_BOLD, _ITALIC, _MONO)))
+
+
 class _CharacterReader:
     """Walks the characters of one text page."""
 
@@ -166,6 +187,8 @@ class _CharacterReader:
         self._text_page = text_page
         self._rotation = rotation
         self._styles: dict[int, Style] = {}
+        self._fonts: dict[int, _Font] = {}
+        self._colours = tuple(ctypes.c_uint() for _ in range(4))
         self._runs: list[_RawRun] = []
         self._run: _RawRun | None = None
         self._object = 0
@@ -174,6 +197,8 @@ class _CharacterReader:
         self._begins_line = True
         self._corners = tuple(ctypes.c_double() for _ in range(4))
         self._corner_references = tuple(ctypes.byref(corner) for corner in self._corners)
+        self._get_char_box = pdfium.FPDFText_GetCharBox
+        self._get_text_object = pdfium.FPDFText_GetTextObject
         self.chars = 0
 
     def read(self) -> list[_RawRun]:
@@ -193,16 +218,18 @@ class _CharacterReader:
 
     def _take(self, code: int, index: int, width: int) -> None:
         text = chr(code)
-        if code in (0x0A, 0x0D):
+        if 0x20 < code < 0x7F:
+            self._take_character(text, text, index, 1)
+        elif code in (0x0A, 0x0D):
             self._take_break(text, index)
         elif code in (_HYPHEN, 0xFFFE) or (code == _SOFT_HYPHEN and self._at_line_end(index)):
             self._take_hyphen(index)
         elif (text.isspace() and code >= 0x20) or code == 0x09:
             self._take_space(text, index)
         elif _is_text(code):
-            self._take_character(text, code, index, width)
+            self._take_character(text, _fold(text, code), index, width)
         elif self._run is not None:
-            self._run.add(Piece("", index, index + width, "delete"))
+            self._run.add("", index, index + width, "delete")
 
     def _take_break(self, text: str, index: int) -> None:
         self._run = None
@@ -218,7 +245,7 @@ class _CharacterReader:
 
     def _take_hyphen(self, index: int) -> None:
         if self._run is None:
-            self._take_character("-", _HYPHEN, index, 1)
+            self._take_character("", "-", index, 1)
         else:
             self._run.widen(self._char_box(index))
             self._run.hyphen = index
@@ -226,23 +253,23 @@ class _CharacterReader:
         self._run = None
         self._begins_line = True
 
-    def _take_character(self, text: str, code: int, index: int, width: int) -> None:
+    def _take_character(self, text: str, folded: str, index: int, width: int) -> None:
+        """Add ``folded``, which stands for the character ``text`` at ``index``."""
         box = self._char_box(index)
         style, text_object = self._style_at(index)
         run = self._run
-        folded = _fold(text, code)
-        exact = folded == text and width == 1 and code != _HYPHEN
-        piece = Piece(folded, index, index + width, "copy" if exact else "replace")
+        kind: SegmentKind = "copy" if folded == text and width == 1 else "replace"
         self.chars += 1
         if run is not None and (
             text_object == self._object or self._continues(run, style, box, index)
         ):
-            run.add(piece)
+            run.add(folded, index, index + width, kind)
             run.widen(box)
-            run.max_size = max(run.max_size, style.size)
+            if style.size > run.max_size:
+                run.max_size = style.size
         else:
             self._run = _RawRun(
-                [piece],
+                [Piece(folded, index, index + width, kind)],
                 style,
                 style.size,
                 list(box),
@@ -286,7 +313,7 @@ class _CharacterReader:
     def _char_box(self, index: int) -> tuple[float, float, float, float]:
         """left, bottom, right, top"""
         left, right, bottom, top = self._corners
-        pdfium.FPDFText_GetCharBox(self._text_page, index, *self._corner_references)
+        self._get_char_box(self._text_page, index, *self._corner_references)
         return left.value, bottom.value, right.value, top.value
 
     def _char_origin(self, index: int) -> tuple[float, float]:
@@ -296,15 +323,16 @@ class _CharacterReader:
 
     def _style_at(self, index: int) -> tuple[Style, int]:
         """The style of a character and a number for its text object (0: none)."""
-        text_object = pdfium.FPDFText_GetTextObject(self._text_page, index)
-        key = ctypes.addressof(text_object.contents) if text_object else 0
+        text_object = self._get_text_object(self._text_page, index)
+        # The address, read off the pointer: much cheaper than to follow it.
+        key = ctypes.c_size_t.from_buffer(text_object).value
         style = self._styles.get(key)
         if style is None or key == 0:
             style = self._styles[key] = self._read_style(index, text_object)
         return style, key
 
     def _read_style(self, index: int, text_object: Any) -> Style:
-        font = self._font_name(index)
+        font = self._font_at(index, text_object)
         matrix = pdfium.FS_MATRIX()
         scale, angle = 1.0, 0.0
         if pdfium.FPDFText_GetMatrix(self._text_page, index, matrix):
@@ -312,11 +340,11 @@ class _CharacterReader:
             angle = math.degrees(math.atan2(matrix.b, matrix.a))
         mode = pdfium.FPDFTextObj_GetTextRenderMode(text_object) if text_object else 0
         return Style(
-            font=font,
+            font=font.name,
             size=round(pdfium.FPDFText_GetFontSize(self._text_page, index) * scale, 2),
-            bold=bool(_BOLD.search(font)),
-            italic=bool(_ITALIC.search(font)),
-            mono=bool(_MONO.search(font)),
+            bold=font.bold,
+            italic=font.italic,
+            mono=font.mono,
             angle=_round_angle(angle - self._rotation),
             invisible=mode in _INVISIBLE_MODES,
             pale=mode == 0 and self._is_pale(index),
@@ -325,14 +353,19 @@ class _CharacterReader:
             ),
         )
 
-    def _font_name(self, index: int) -> str:
-        buffer, flags = ctypes.create_string_buffer(256), ctypes.c_int()
-        size = pdfium.FPDFText_GetFontInfo(self._text_page, index, buffer, 256, flags)
-        name = buffer.value.decode("utf-8", "replace") if 0 < size <= 256 else ""
-        return _SUBSET.sub("", name)
+    def _font_at(self, index: int, text_object: Any) -> _Font:
+        handle = pdfium.FPDFTextObj_GetFont(text_object) if text_object else None
+        key = ctypes.c_size_t.from_buffer(handle).value if handle else 0
+        font = self._fonts.get(key)
+        if font is None or key == 0:
+            buffer, flags = ctypes.create_string_buffer(256), ctypes.c_int()
+            size = pdfium.FPDFText_GetFontInfo(self._text_page, index, buffer, 256, flags)
+            name = buffer.value.decode("utf-8", "replace") if 0 < size <= 256 else ""
+            font = self._fonts[key] = _Font.of(_SUBSET.sub("", name))
+        return font
 
     def _is_pale(self, index: int) -> bool:
-        red, green, blue, alpha = (ctypes.c_uint() for _ in range(4))
+        red, green, blue, alpha = self._colours
         if not pdfium.FPDFText_GetFillColor(self._text_page, index, red, green, blue, alpha):
             return False
         return alpha.value == 0 or min(red.value, green.value, blue.value) >= 250

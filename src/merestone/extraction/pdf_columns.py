@@ -12,12 +12,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from merestone.extraction.pdf_lines import Line
+from merestone.extraction.pdf_page import Run
 from merestone.extraction.pdf_tables import Item, part_box
 
 _MIN_ROWS = 3
 _NARROW_GUTTER = 2.0
 """em; a narrower gutter must repeat on more lines."""
 _MIN_NARROW_ROWS = 5
+_MAX_TRIALS = 60
 _MIN_GUTTER = 0.8
 _MIN_WORDS = 3.5
 """Mean words of a line in a column of prose; cells of a table have fewer."""
@@ -33,15 +35,18 @@ class _Gap(NamedTuple):
 def order_columns(items: Sequence[Item]) -> list[Item]:
     """``items`` with columns that were drawn row by row put one after the other."""
     flow: list[Item] = []
-    index = 0
+    index = tried = 0
     while index < len(items):
-        region, gutters = _region(items, index)
+        region, gutters = _region(items, index) if index >= tried else ([], [])
         columns = _columns(region, gutters) if gutters else []
         if columns:
             for column in columns:
                 flow.extend(column)
             index += len(region)
         else:
+            if len(region) > _MAX_TRIALS:
+                # Another start within a long region hardly helps, and would cost its square.
+                tried = index + len(region)
             flow.append(items[index])
             index += 1
     return flow
@@ -106,18 +111,24 @@ def _columns(region: Sequence[Line], gutters: Sequence[_Gap]) -> list[list[Line]
     narrow = min(gap.high - gap.low for gap in gutters) < _NARROW_GUTTER * size
     if len(rows) < (_MIN_NARROW_ROWS if narrow else _MIN_ROWS):
         return []
-    columns: list[list[Line]] = [[] for _ in range(len(gutters) + 1)]
+    columns: list[list[tuple[Line, list[Run]]]] = [[] for _ in range(len(gutters) + 1)]
     for line in region:
-        for piece in line.split():
-            middle = (piece.box.x0 + piece.box.x1) / 2
-            columns[sum(middle > gap.low for gap in gutters)].append(piece)
-    return columns if all(_is_prose(column) for column in columns) else []
+        for part in line.parts:
+            box = part_box(part)
+            middle = (box.x0 + box.x1) / 2
+            columns[sum(middle > gap.low for gap in gutters)].append((line, part))
+    if not all(_is_prose([part for _, part in column]) for column in columns):
+        return []
+    return [[line.part_of(part) for line, part in column] for column in columns]
 
 
-def _is_prose(column: Sequence[Line]) -> bool:
+def _is_prose(column: Sequence[Sequence[Run]]) -> bool:
     if len(column) < _MIN_ROWS:
         return False
-    width = max(line.box.x1 for line in column) - min(line.box.x0 for line in column)
-    words = sum(len(line.runs) for line in column) / len(column)
-    filled = sum(line.box.x1 - line.box.x0 for line in column) / len(column)
-    return words >= _MIN_WORDS and filled >= _MIN_FILL * width
+    words = sum(len(part) for part in column) / len(column)
+    if words < _MIN_WORDS:
+        return False
+    boxes = [part_box(part) for part in column]
+    width = max(box.x1 for box in boxes) - min(box.x0 for box in boxes)
+    filled = sum(box.x1 - box.x0 for box in boxes) / len(boxes)
+    return filled >= _MIN_FILL * width

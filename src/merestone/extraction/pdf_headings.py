@@ -176,7 +176,11 @@ def mark_title(lines: Sequence[Line], title: str) -> list[Line]:
 
 def find_title(lines: Sequence[Line], typography: Typography) -> list[Line]:
     """The largest text of the first page, if nothing else in the document is set like it."""
-    first = [line for line in lines if line.page == 1 and line.upright and _has_letters(line)]
+    first = [
+        line
+        for line in lines
+        if line.page == 1 and line.upright and len(line.parts) < 3 and _has_letters(line)
+    ]
     if not first:
         return []
     size = max(line.size for line in first)
@@ -249,12 +253,33 @@ def find_headings(blocks: Sequence[Block], typography: Typography) -> int:
     return len(candidates)
 
 
+def take_first_as_title(blocks: Sequence[Block]) -> str | None:
+    """The heading that the document begins with as its title, put above the others; ``None`` if
+    it begins otherwise, or with a heading that a section can have."""
+    first = blocks[0] if blocks else None
+    if not isinstance(first, Part) or first.kind != "heading" or first.page != 1:
+        return None
+    if key_of(first.text) in _KNOWN or _NUMBER_AHEAD.match(first.text):
+        return None
+    others = [
+        block
+        for block in blocks[1:]
+        if isinstance(block, Part) and block.kind == "heading" and block.level is not None
+    ]
+    first.level = 1
+    if any(part.level == 1 for part in others):
+        for part in others:
+            part.level = min((part.level or 1) + 1, _MAX_LEVEL)
+    return first.text
+
+
 def _looks_like_heading(part: Part, typography: Typography) -> bool:
     text = part.text
     letters = sum(char.isalpha() for char in text)
     first = part.lines[0]
     if (
         not first.upright
+        or any(line.gapped for line in part.lines)
         or len(part.lines) > _MAX_HEADING_LINES
         or not 3 <= len(text) <= _MAX_HEADING_CHARS
         or letters < 2
@@ -337,10 +362,23 @@ def _levels(parts: Sequence[Part]) -> list[int]:
     depths = [_depth(part) for part in parts]
     tops = [level for level, depth in zip(levels, depths, strict=True) if depth == 1]
     top = min(tops) if tops else None
-    return [
+    return _nested(
         level if depth is None or top is None else top + depth - 1
         for level, depth in zip(levels, depths, strict=True)
-    ]
+    )
+
+
+def _nested(ranks: Iterable[int]) -> list[int]:
+    """Depths of headings of these ranks: each lies in the last one before it of a lower rank, so
+    that styles of a cover page leave no gap in the levels of the sections."""
+    found: list[int] = []
+    around: list[int] = []
+    for rank in ranks:
+        while around and around[-1] >= rank:
+            around.pop()
+        around.append(rank)
+        found.append(len(around))
+    return found
 
 
 def _depth(part: Part) -> int | None:

@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from merestone.extraction.pdf_lines import Line
 from merestone.extraction.pdf_page import Run
 
+_LONG_WORD = 5
+_LONG_COMPOUND = 12
+"""Letters; two shorter words are as likely the halves of one, as in ``under-stand``."""
 _EDGES = ".,;:!?\"'“”‘’()[]{}«»…"
 
 
@@ -15,9 +18,13 @@ class Vocabulary:
 
     def __init__(self, lines: Iterable[Line]) -> None:
         self._words: set[str] = set()
+        divided = False
         for line in lines:
             words = line.text.casefold().split(" ")
-            if line.hyphen is not None:
+            if divided:
+                words.pop(0)
+            divided = line.hyphen is not None
+            if divided and words:
                 words.pop()
             self._words.update(word.strip(_EDGES) for word in words)
 
@@ -25,7 +32,8 @@ class Vocabulary:
         """True if the hyphen between two halves is part of the word.
 
         The document's own spelling decides. Where it has neither form, a hyphen stays before
-        another one (``state-of-the-art``), in addresses, and before capitals and digits.
+        another one (``state-of-the-art``), in addresses, between two long words of the document,
+        and before capitals and digits.
         """
         left, right = left.casefold().strip(_EDGES), right.strip(_EDGES)
         following = right.casefold()
@@ -35,7 +43,17 @@ class Vocabulary:
             return True
         if "-" in following or "://" in left or "/" in left or "@" in left:
             return True
+        if self._are_words(left, following):
+            return True
         return not right[:1].islower() or left[-1:].isdigit()
+
+    def _are_words(self, left: str, right: str) -> bool:
+        return (
+            min(len(left), len(right)) >= _LONG_WORD
+            and len(left) + len(right) >= _LONG_COMPOUND
+            and left in self._words
+            and right in self._words
+        )
 
 
 def last_word(runs: list[Run]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 from merestone.extraction.pdf_page import Rectangle, Run, Style
 
@@ -21,22 +22,10 @@ class Line:
     ``parts`` are the runs between wide gaps. Coordinates are of the page turned upright.
     """
 
-    __slots__ = (
-        "_text",
-        "baseline",
-        "box",
-        "entry",
-        "level",
-        "number",
-        "page",
-        "parts",
-        "size",
-        "upright",
-    )
-
     def __init__(self, page: int, parts: list[list[Run]], upright: bool = True) -> None:
         self.page = page
         self.parts = parts
+        self.runs = [run for part in parts for run in part]
         self.upright = upright
         self.number = 0
         """Number among the visual lines of the page, from 0."""
@@ -44,11 +33,8 @@ class Line:
         """Level of the heading that it is, or is part of, if known from tags or outline."""
         self.entry = 0
         """Tells headings of the same level apart that stand one below the other."""
-        self._text: str | None = None
-        self.measure()
-
-    def measure(self) -> None:
-        """Take box, size and baseline from the runs."""
+        self.gapped = False
+        """True if it was put together again of three or more parts: likely a table's header."""
         runs = self.runs
         self.box = Rectangle(
             min(run.x0 for run in runs),
@@ -63,39 +49,33 @@ class Line:
             sizes[run.style.size] += weight
             baselines[round(run.baseline, 1)] += weight
         self.size = _heaviest(sizes)
+        """Type size of most of its characters."""
         self.baseline = _heaviest(baselines)
-        self._text = None
 
-    @property
-    def runs(self) -> list[Run]:
-        return [run for part in self.parts for run in part]
+    @cached_property
+    def text(self) -> str:
+        """Words with one space between them; a line-end hyphen is not part of it."""
+        return join_runs(self.runs)
 
     @property
     def max_size(self) -> float:
         return max(run.max_size for run in self.runs)
 
     @property
-    def text(self) -> str:
-        """Words with one space between them; a line-end hyphen is not part of it."""
-        if self._text is None:
-            self._text = join_runs(self.runs)
-        return self._text
-
-    @property
     def hyphen(self) -> int | None:
         """Index of the hyphen at its end, which parts a word."""
-        return self.parts[-1][-1].hyphen
+        return self.runs[-1].hyphen
 
-    @property
+    @cached_property
     def bold(self) -> bool:
         """True if all its letters and digits are set in a bold font."""
         return all(run.style.bold for run in self._worded_runs())
 
-    @property
+    @cached_property
     def italic(self) -> bool:
         return all(run.style.italic for run in self._worded_runs())
 
-    @property
+    @cached_property
     def mono(self) -> bool:
         return all(run.style.mono for run in self.runs)
 
@@ -103,7 +83,7 @@ class Line:
         runs = self.runs
         return [run for run in runs if any(char.isalnum() for char in run.text)] or runs
 
-    @property
+    @cached_property
     def style(self) -> Style:
         """The style of most of its characters."""
         weights: Counter[Style] = Counter()
@@ -123,6 +103,7 @@ class Line:
 
     def flatten(self) -> list[Line]:
         """The line without wide gaps; parts that PDFium holds apart become lines of their own."""
+        self.gapped = len(self.parts) >= 3
         groups: list[list[Run]] = []
         for part in self.parts:
             if groups and not part[0].begins_line:
@@ -134,6 +115,8 @@ class Line:
 
 
 def _heaviest(weights: Counter[float]) -> float:
+    if len(weights) == 1:
+        return next(iter(weights))
     return max(weights, key=lambda value: (weights[value], value))
 
 
@@ -206,4 +189,7 @@ def _same_row(last: Run, run: Run) -> bool:
 
 
 def _is_right_to_left(run: Run) -> bool:
-    return any(unicodedata.bidirectional(char) in _RIGHT_TO_LEFT for char in run.text)
+    text = run.text
+    return not text.isascii() and any(
+        unicodedata.bidirectional(char) in _RIGHT_TO_LEFT for char in text
+    )

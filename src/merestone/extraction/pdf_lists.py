@@ -42,7 +42,7 @@ class Marker(NamedTuple):
 
     def follows(self, other: Marker) -> bool:
         """True if it is the next of the same numbering, or the same bullet."""
-        if self.style[0] != other.style[0] or self.style[-1] != other.style[-1]:
+        if self.style != other.style:
             return False
         if not self.values:
             return self.text == other.text

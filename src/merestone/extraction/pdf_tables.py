@@ -21,6 +21,9 @@ _MAX_RULES = 1_500
 _MAX_CELL_CHARS = 2_000
 """A frame around more text than this in one cell is a page design, no table."""
 _MAX_GRID_CELLS = 20_000
+_ROWS_COMPARED = 12
+_EVEN = 0.75
+"""Share of places taken, from which lines in the cells of one row are taken for rows."""
 
 
 @dataclass(slots=True)
@@ -147,12 +150,36 @@ def _take_grid(items: list[Item], grid: _Grid) -> list[Item]:
     for row in range(len(grid.ys) - 1):
         own = [cells[anchor] for anchor in anchors if anchor[0] == row]
         if any(own):
-            rows.append(Row(own))
+            rows.extend(_unfold(Row(own)))
     if place is None or not _is_table(rows):
         return items
     _mark_bold_header(rows)
     flow.insert(place, Table(page, rows))
     return flow
+
+
+def _unfold(row: Row) -> list[Row]:
+    """The rows of text in a row of a grid whose lines are drawn only here and there.
+
+    Wrapped text fills cells unevenly. Where nearly every cell has a line on each of three or more
+    baselines, or two lines of figures, the lines are rows.
+    """
+    filled = [cell for cell in row.cells if cell]
+    baselines = _distinct([line.baseline for cell in filled for line in cell], _TOUCH)
+    if len(filled) < 3 or len(baselines) < 2:
+        return [row]
+    rows = [Row([[] for _ in row.cells]) for _ in baselines]
+    for column, cell in enumerate(row.cells):
+        for line in cell:
+            nearest = min(
+                range(len(baselines)), key=lambda index: abs(baselines[index] - line.baseline)
+            )
+            rows[nearest].cells[column].append(line)
+    share = sum(bool(cell) for part in rows for cell in part.cells) / (len(filled) * len(rows))
+    figures = sum(line.text[:1].isdigit() for line in row.lines) / len(row.lines)
+    if share < _EVEN or (len(rows) == 2 and (share < 1 or figures < 0.5)):
+        return [row]
+    return rows
 
 
 def _overlaps(one: Rectangle, other: Rectangle) -> bool:
@@ -232,10 +259,11 @@ def _merged(rules: list[Rule]) -> list[Rule]:
     return found
 
 
-def _distinct(values: list[float]) -> list[float]:
+def _distinct(values: list[float], least: float = 2 * _TOUCH) -> list[float]:
+    """The values in order, without those less than ``least`` above the one before."""
     found: list[float] = []
     for value in sorted(values):
-        if not found or value - found[-1] > 2 * _TOUCH:
+        if not found or value - found[-1] > least:
             found.append(value)
     return found
 
@@ -357,7 +385,7 @@ def _region(items: Sequence[Item], start: int) -> list[Line]:
     first = items[start]
     assert isinstance(first, Line)
     region = [first]
-    columns = [part_box(part) for part in first.parts]
+    rows = [[part_box(part) for part in first.parts]]
     for item in items[start + 1 :]:
         last = region[-1]
         if (
@@ -369,11 +397,12 @@ def _region(items: Sequence[Item], start: int) -> list[Line]:
         boxes = [part_box(part) for part in item.parts]
         slack = 0.8 * item.size
         later = boxes[1:] if len(boxes) > 1 else boxes
-        if not any(_aligned(box, column, slack) for box in later for column in columns[1:]):
+        columns = [column for row in (rows[0], *rows[-_ROWS_COMPARED:]) for column in row[1:]]
+        if not any(_aligned(box, column, slack) for box in later for column in columns):
             break
         region.append(item)
         if len(boxes) > 1:
-            columns.extend(boxes)
+            rows.append(boxes)
     while len(region) > 1 and len(region[-1].parts) == 1 and not _continues_cell(region):
         region.pop()
     return region

@@ -69,15 +69,19 @@ class _TagReader:
         if not element or depth > _MAX_DEPTH or self._left <= 0:
             return
         self._left -= 1
-        here = self._enter(_type_of(element), place)
+        kind = _type_of(element)
+        here = self._enter(kind, place)
         for child in range(max(0, pdfium.FPDF_StructElement_CountChildren(element))):
             number = pdfium.FPDF_StructElement_GetChildMarkedContentID(element, child)
             if number >= 0:
                 self._note(number, here)
-            else:
-                self.walk(
-                    pdfium.FPDF_StructElement_GetChildAtIndex(element, child), here, depth + 1
-                )
+                continue
+            inner = pdfium.FPDF_StructElement_GetChildAtIndex(element, child)
+            if inner:
+                self.walk(inner, here, depth + 1)
+            elif kind == "TR" and here.table is not None and here.cell is None:
+                # A cell without content has no element on the page, but it has its place.
+                self.tags.shapes[here.table][-1] += 1
 
     def _enter(self, kind: str, place: _Place) -> _Place:
         if kind == "Title":

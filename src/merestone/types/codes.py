@@ -92,6 +92,26 @@ CODES: dict[str, str] = {
         "The document holds pictures of text and no text. Run it through OCR and put the "
         "result in its place."
     ),
+    "pdf-damaged": (
+        "The PDF is damaged beyond what could be mended, or is none. Open and save it "
+        "again with the program that made it."
+    ),
+    "pdf-encrypted": (
+        "The PDF opens only with a password. Save a copy without one; a PDF that is only "
+        "protected against changes is read as it is."
+    ),
+    "pdf-pages-damaged": (
+        "Some pages of the PDF could not be read; the others were. The message names them, "
+        "and the document's status is partial."
+    ),
+    "pdf-pages-need-ocr": (
+        "Some pages of the PDF hold pictures of text and no text. The message names them; "
+        "run the file through OCR if they matter."
+    ),
+    "pdf-repaired": (
+        "The PDF's table of contents was lost and was made again from its parts. What stood "
+        "in lost parts is missing, so the document's status is partial."
+    ),
     "reader-crashed": (
         "The process that read the document died. Opening and saving the file with the "
         "program that made it often repairs it."
