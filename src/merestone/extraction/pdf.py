@@ -261,8 +261,8 @@ def _page(page: PageContent, writer: PDFWriter) -> Page:
     return Page(
         number=page.number,
         label=page.label,
-        width=round(page.width, 3),
-        height=round(page.height, 3),
+        width=round(page.width, 2),
+        height=round(page.height, 2),
         rotation=page.rotation,
         chars=page.chars,
         needs_ocr=_needs_ocr(page),

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from statistics import median
 
@@ -27,7 +28,8 @@ _CLEAR_GAP = 1.3
 """Times the body's line pitch: the least space between furniture and a body set alike."""
 
 _NUMBER = re.compile(r"\d+")
-_ROMAN = re.compile(r"(?<![^\W_])[ivxlc]+(?![^\W_])", re.IGNORECASE)
+_ROMAN = re.compile(r"[ivxlc]+", re.IGNORECASE)
+_AROUND_NUMBER = "-–—()[]|. "
 _ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 
 
@@ -37,7 +39,8 @@ class _Candidate:
     top: bool
     key: str
     inner: Line | None
-    """The next line towards the middle of the page that is no candidate itself."""
+    """The next line towards the middle of the page."""
+    outermost: bool
 
 
 def find_furniture(
@@ -53,9 +56,7 @@ def find_furniture(
     pitch = _body_pitch(lines.values())
     body = _body_style(lines.values())
     found: dict[int, set[int]] = defaultdict(set)
-    for group in _groups(candidates):
-        if _is_number(group[0].key):
-            group = _counting(group)
+    for group in [*_groups(candidates), *_numbered_heads(candidates)]:
         on_pages = {candidate.line.page for candidate in group}
         if len(on_pages) < least or not _stands_apart(group, pitch, body):
             continue
@@ -77,6 +78,9 @@ def _candidates(page: PageContent, lines: Sequence[Line]) -> list[_Candidate]:
             for line in ordered[:_LINES_IN_ZONE]
             if (line.baseline <= _ZONE * height if top else line.baseline >= (1 - _ZONE) * height)
         ]
+        if not zone and ordered and _is_number(_key(ordered[0].text)):
+            # The page of a web page's print ends where its text ends, with the number below.
+            zone = ordered[:1]
         for index, line in enumerate(zone):
             inner = next(
                 (
@@ -86,7 +90,7 @@ def _candidates(page: PageContent, lines: Sequence[Line]) -> list[_Candidate]:
                 ),
                 None,
             )
-            found.append(_Candidate(line, top, _key(line.text), inner))
+            found.append(_Candidate(line, top, _key(line.text), inner, index == 0))
     return found
 
 
@@ -112,19 +116,60 @@ def _groups(candidates: Iterable[_Candidate]) -> list[list[_Candidate]]:
         for group in groups:
             first = group[0].line
             if (
-                abs(first.baseline - candidate.line.baseline) <= _SAME_BASELINE
+                _at_same_height(group[0], candidate)
                 and abs(first.size - candidate.line.size) <= _SAME_SIZE
             ):
                 group.append(candidate)
                 break
         else:
             groups.append([candidate])
-    return [group for groups in by_key.values() for group in groups]
+    return [
+        _counting(group, _value) if _is_number(group[0].key) else group
+        for groups in by_key.values()
+        for group in groups
+    ]
 
 
-def _counting(group: Sequence[_Candidate]) -> list[_Candidate]:
-    """Those of lines that are only a number whose number goes up with the page."""
-    offsets = [(_value(item.line.text), item) for item in group]
+def _at_same_height(one: _Candidate, other: _Candidate) -> bool:
+    """True if both stand alike. A page number may move with the text above it, as it does in
+    files made from web pages, if nothing stands beyond it."""
+    if _is_number(one.key) and one.outermost and other.outermost:
+        return True
+    return abs(one.line.baseline - other.line.baseline) <= _SAME_BASELINE
+
+
+def _numbered_heads(candidates: Sequence[_Candidate]) -> list[list[_Candidate]]:
+    """Outermost lines at one height that begin or end with the page's number, whatever else they
+    say: the name of the chapter, which changes, but is not on one page only."""
+    keys = Counter(candidate.key for candidate in candidates)
+    groups: dict[tuple[bool, bool, int, float], list[_Candidate]] = defaultdict(list)
+    for candidate in candidates:
+        line = candidate.line
+        for last in (False, True):
+            if (
+                candidate.outermost
+                and keys[candidate.key] > 1
+                and _edge_value(line.text, last) is not None
+            ):
+                place = round(line.baseline / _SAME_BASELINE), round(line.size)
+                groups[candidate.top, last, *place].append(candidate)
+    return [
+        counting
+        for (_, last, _, _), group in groups.items()
+        if (counting := _counting(group, partial(_edge_value, last=last)))
+    ]
+
+
+def _edge_value(text: str, last: bool) -> int | None:
+    """The number that a line begins or ends with."""
+    return _value(text.split(" ")[-1 if last else 0])
+
+
+def _counting(
+    group: Sequence[_Candidate], value_of: Callable[[str], int | None]
+) -> list[_Candidate]:
+    """Those lines whose number goes up with the page."""
+    offsets = [(value_of(item.line.text), item) for item in group]
     counts = Counter(value - item.line.page for value, item in offsets if value is not None)
     if not counts:
         return []
@@ -135,10 +180,10 @@ def _counting(group: Sequence[_Candidate]) -> list[_Candidate]:
 
 
 def _value(text: str) -> int | None:
-    digits = _NUMBER.search(text)
+    digits = _NUMBER.fullmatch(text.strip(_AROUND_NUMBER))
     if digits:
         return int(digits.group()) if len(digits.group()) < 10 else None
-    roman = _ROMAN.search(text)
+    roman = _ROMAN.fullmatch(text.strip(_AROUND_NUMBER))
     return roman_value(roman.group()) if roman else None
 
 

@@ -126,14 +126,14 @@ class PageContent:
         return (self.height, self.width) if self.turn % 2 else (self.width, self.height)
 
     def shown(self, box: Rectangle) -> Rectangle:
-        """``box`` on the page as shown, within its edges."""
+        """``box`` on the page as shown, within its edges, in hundredths of a point."""
         width, height = self.upright_size
         turned = turn_box(box, width, height, -self.turn % 4)
         return Rectangle(
-            min(max(turned.x0, 0.0), self.width),
-            min(max(turned.y0, 0.0), self.height),
-            min(max(turned.x1, 0.0), self.width),
-            min(max(turned.y1, 0.0), self.height),
+            round(min(max(turned.x0, 0.0), self.width), 2),
+            round(min(max(turned.y0, 0.0), self.height), 2),
+            round(min(max(turned.x1, 0.0), self.width), 2),
+            round(min(max(turned.y1, 0.0), self.height), 2),
         )
 
 

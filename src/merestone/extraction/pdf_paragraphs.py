@@ -27,6 +27,8 @@ _INDENT = 0.8
 """em; a smaller difference is a matter of letter shapes."""
 _MAX_INDENT = 5.0
 _PITCH_SLACK = 1.25
+_LEAST_JOINED = 20
+"""Characters; what is shorter is a number or a label, not the first half of a paragraph."""
 _SHORT = 1.5
 """em that a last line stays short of the edge beyond what the next word would have taken."""
 
@@ -176,6 +178,9 @@ def _measure_edges(stretches: Sequence[_Stretch]) -> None:
             if abs(model.left - stretch.left) <= size and model.right >= stretch.right - size:
                 stretch.left, stretch.right = model.left, max(model.right, stretch.right)
                 break
+        else:
+            around = [model.right for model in longest if model.left <= stretch.left + size]
+            stretch.right = max([stretch.right, *around])
 
 
 def _edges(lines: Sequence[Line]) -> tuple[float, float]:
@@ -411,7 +416,11 @@ def join(blocks: Sequence[Block], typography: Typography) -> list[Block]:
             if open_at is not None:
                 before = found[open_at]
                 assert isinstance(before, Part)
-                if _is_parted(before, block) and _goes_on(before, block, typography):
+                if (
+                    len(before.text) >= _LEAST_JOINED
+                    and _is_parted(before, block)
+                    and _goes_on(before, block, typography)
+                ):
                     before.lines.extend(block.lines)
                     before.left, before.right = block.left, block.right
                     continue

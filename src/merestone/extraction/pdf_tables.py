@@ -6,10 +6,12 @@ words of one line; none is made up. A line of text is never divided among two ro
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from statistics import median
 from typing import NamedTuple
 
 from merestone.extraction.pdf_lines import Line
@@ -22,6 +24,11 @@ _MAX_CELL_CHARS = 2_000
 """A frame around more text than this in one cell is a page design, no table."""
 _MAX_GRID_CELLS = 20_000
 _ROWS_COMPARED = 12
+_HEAD = re.compile(r"[^\W\d_]|\b(?:19|20)\d\d\b")
+"""Heads are words or years, not figures."""
+_MAX_HEADS = 5
+_LABEL_WIDTH = 0.6
+"""Share of a table's width that a row with one label may take."""
 _EVEN = 0.75
 """Share of places taken, from which lines in the cells of one row are taken for rows."""
 
@@ -369,15 +376,43 @@ def take_gapped_tables(items: Sequence[Item], rules: Sequence[Rule]) -> list[Ite
         if isinstance(item, Line) and len(item.parts) > 1 and item.upright:
             region = _region(items, index)
             if _is_gapped_table(region):
-                flow.append(_gapped_table(region, rules))
                 index += len(region)
+                flow.append(_gapped_table(_take_heads(flow, region) + region, rules))
                 continue
-        if isinstance(item, Line):
-            flow.extend(item.flatten())
-        else:
-            flow.append(item)
+        flow.append(item)
         index += 1
-    return flow
+    return [
+        piece for item in flow for piece in (item.flatten() if isinstance(item, Line) else [item])
+    ]
+
+
+def _take_heads(flow: list[Item], region: Sequence[Line]) -> list[Line]:
+    """Take the lines off the end of ``flow`` that stand above the columns of a table beside its
+    first one: heads of columns, such as years."""
+    edge = _label_edge([line for line in region if len(line.parts) > 1])
+    right = max(line.box.x1 for line in region)
+    heads: list[Line] = []
+    below = region[0]
+    while flow and len(heads) < _MAX_HEADS:
+        line = flow[-1]
+        if (
+            not isinstance(line, Line)
+            or line.level is not None
+            or line.page != below.page
+            or not 0 < below.baseline - line.baseline <= 2.2 * below.size
+            or line.box.x0 < edge
+            or line.box.x1 > right + line.size
+        ):
+            break
+        heads.insert(0, line)
+        flow.pop()
+        below = line
+    return heads
+
+
+def _label_edge(rows: Sequence[Line]) -> float:
+    """Where the first column ends in half of the rows."""
+    return median(part_box(row.parts[0]).x1 for row in rows)
 
 
 def _region(items: Sequence[Item], start: int) -> list[Line]:
@@ -395,17 +430,34 @@ def _region(items: Sequence[Item], start: int) -> list[Line]:
         ):
             break
         boxes = [part_box(part) for part in item.parts]
-        slack = 0.8 * item.size
-        later = boxes[1:] if len(boxes) > 1 else boxes
-        columns = [column for row in (rows[0], *rows[-_ROWS_COMPARED:]) for column in row[1:]]
-        if not any(_aligned(box, column, slack) for box in later for column in columns):
+        if not _shares_columns(boxes, (rows[0], *rows[-_ROWS_COMPARED:]), item.size):
             break
         region.append(item)
         if len(boxes) > 1:
             rows.append(boxes)
+        elif len(region) > 2 and all(len(line.parts) == 1 for line in region[-3:]):
+            break
     while len(region) > 1 and len(region[-1].parts) == 1 and not _continues_cell(region):
         region.pop()
     return region
+
+
+def _shares_columns(
+    boxes: Sequence[Rectangle], rows: Sequence[Sequence[Rectangle]], size: float
+) -> bool:
+    """True if a part but the first stands below one of the rows', or if the line is a short label
+    in the first column."""
+    slack = 0.8 * size
+    columns = [column for row in rows for column in row[1:]]
+    later = boxes[1:] if len(boxes) > 1 else boxes
+    if any(_aligned(box, column, slack) for box in later for column in columns):
+        return True
+    if len(boxes) > 1:
+        return False
+    left, right = min(row[0].x0 for row in rows), max(row[-1].x1 for row in rows)
+    return -slack <= boxes[0].x0 - left <= 4 * size and boxes[0].x1 - left <= _LABEL_WIDTH * (
+        right - left
+    )
 
 
 def part_box(part: Sequence[Run]) -> Rectangle:
@@ -452,10 +504,22 @@ def _gapped_table(region: Sequence[Line], rules: Sequence[Rule]) -> Table:
                 continue
         rows.append(Row(cells))
     table = Table(region[0].page, rows)
-    _mark_bold_header(rows)
+    _mark_heads(rows)
+    if not rows[0].header:
+        _mark_bold_header(rows)
     if not rows[0].header and len(rows) > 2 and _is_ruled_off(table, rules):
         rows[0].header = True
     return table
+
+
+def _mark_heads(rows: list[Row]) -> None:
+    """The first rows are the header if they leave the first column free."""
+    edges = [row.lines[0].box.x1 for row in rows if len(row.cells) > 1]
+    edge = median(edges)
+    for row in rows[: min(_MAX_HEADS, len(rows) - 1)]:
+        if row.lines[0].box.x0 < edge or not any(_HEAD.search(line.text) for line in row.lines):
+            return
+        row.header = True
 
 
 def _is_ruled_off(table: Table, rules: Sequence[Rule]) -> bool:

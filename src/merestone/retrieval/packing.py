@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from merestone.retrieval.candidates import find_candidates
-from merestone.retrieval.citation import cite, place
-from merestone.retrieval.searching import Documents, check_question
+from merestone.retrieval.citation import CitedDocuments, cite, place
+from merestone.retrieval.searching import check_question
 from merestone.types import (
     Chunk,
     ContextResult,
-    Document,
     Embedder,
     Filter,
     LeftOut,
@@ -59,7 +58,7 @@ def context(
         )
     found = find_candidates(snapshot, embedder, query, _CANDIDATES, asked, where, settings)
     by_number = snapshot.by_number([item.number for item in found.ranked])
-    packer = _Packer(Documents(snapshot), tokenizer, budget)
+    packer = _Packer(CitedDocuments(snapshot), tokenizer, budget)
     for item in found.ranked:
         if item.number in by_number:
             packer.offer(by_number[item.number])
@@ -67,7 +66,7 @@ def context(
 
 
 class _Packer:
-    def __init__(self, documents: Documents, tokenizer: Tokenizer, budget: int) -> None:
+    def __init__(self, documents: CitedDocuments, tokenizer: Tokenizer, budget: int) -> None:
         self._documents = documents
         self._tokenizer = tokenizer
         self._budget = budget
@@ -77,7 +76,7 @@ class _Packer:
 
     def offer(self, chunk: Chunk) -> None:
         """Take ``chunk`` in if the whole text stays within the budget."""
-        ranges = merged(self._ranges, chunk, self._documents.of(chunk))
+        ranges = merged(self._ranges, chunk, self._documents.of(chunk.document).text)
         used = self._count(self._text(ranges))
         if used <= self._budget:
             self._ranges, self._used = ranges, used
@@ -112,29 +111,28 @@ class _Packer:
         return self._tokenizer.counts([text])[0]
 
     def _passage(self, part: _Range) -> Passage:
-        document = self._documents.of(part.chunks[0])
-        path = _common_path(part.chunks)
+        citation = cite(self._documents.of(part.document), part.chunks)
         return Passage(
             document=part.document,
-            version=document.version,
+            version=citation.version,
             start=part.start,
             end=part.end,
-            text=document.text[part.start : part.end],
+            text=citation.quote,
             tokens=0,
-            heading_path=path,
-            citation=cite(document, part.start, part.end, path),
+            heading_path=citation.heading_path,
+            citation=citation,
             chunks=tuple(chunk.id for chunk in part.chunks),
         )
 
 
-def merged(ranges: Sequence[_Range], chunk: Chunk, document: Document) -> list[_Range]:
+def merged(ranges: Sequence[_Range], chunk: Chunk, text: str) -> list[_Range]:
     """``ranges`` with ``chunk``: joined to those that it overlaps or touches (only white space
     between), in the place of the first of them; else as a new range at the end."""
     added = _Range(chunk.document, chunk.start, chunk.end, (chunk,))
     result: list[_Range] = []
     at: int | None = None
     for part in ranges:
-        if part.document == added.document and _touch(part, added, document.text):
+        if part.document == added.document and _touch(part, added, text):
             chunks = {one.id: one for one in (*part.chunks, *added.chunks)}
             added = _Range(
                 part.document,
@@ -152,18 +150,6 @@ def merged(ranges: Sequence[_Range], chunk: Chunk, document: Document) -> list[_
 def _touch(one: _Range, other: _Range, text: str) -> bool:
     first, second = sorted((one, other), key=lambda part: part.start)
     return second.start <= first.end or not text[first.end : second.start].strip()
-
-
-def _common_path(chunks: Sequence[Chunk]) -> tuple[str, ...]:
-    path = chunks[0].heading_path
-    for chunk in chunks[1:]:
-        shared = 0
-        for one, other in zip(path, chunk.heading_path, strict=False):
-            if one != other:
-                break
-            shared += 1
-        path = path[:shared]
-    return path
 
 
 def _rendered(number: int, passage: Passage) -> str:

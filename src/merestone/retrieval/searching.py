@@ -6,11 +6,10 @@ import time
 from dataclasses import asdict
 
 from merestone.retrieval.candidates import Candidate, Candidates, Mode, find_candidates
-from merestone.retrieval.citation import cite
+from merestone.retrieval.citation import CitedDocuments, cite
 from merestone.types import (
     JSON,
     Chunk,
-    Document,
     Embedder,
     Filter,
     Hit,
@@ -22,22 +21,6 @@ from merestone.types import (
 )
 
 MODES: tuple[Mode, ...] = ("hybrid", "dense", "lexical")
-
-
-class Documents:
-    """Documents of one snapshot, each loaded once."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
-        self._loaded: dict[str, Document] = {}
-
-    def of(self, chunk: Chunk) -> Document:
-        """The document that ``chunk`` was cut from."""
-        if chunk.document not in self._loaded:
-            document = self._snapshot.document(chunk.document)
-            assert document is not None, "a chunk and its document are stored together"
-            self._loaded[chunk.document] = document
-        return self._loaded[chunk.document]
 
 
 def check_question(query: str, k: int, mode: str) -> Mode:
@@ -71,7 +54,7 @@ def search(
     found = find_candidates(snapshot, embedder, query, k, asked, where, settings)
     ranked_at = time.perf_counter()
     chunks = snapshot.by_number([item.number for item in found.ranked[:k]])
-    documents = Documents(snapshot)
+    documents = CitedDocuments(snapshot)
     hits = tuple(
         hit_of(item, chunks[item.number], documents)
         for item in found.ranked[:k]
@@ -87,14 +70,13 @@ def search(
     return SearchResult(query, found.mode, snapshot.library_version, hits, trace, found.notes)
 
 
-def hit_of(item: Candidate, chunk: Chunk, documents: Documents) -> Hit:
+def hit_of(item: Candidate, chunk: Chunk, documents: CitedDocuments) -> Hit:
     """A candidate as it is handed out."""
-    document = documents.of(chunk)
     return Hit(
         chunk=chunk,
         score=round(item.score, 6),
         ranks=Ranks(dense=item.dense_rank, lexical=item.lexical_rank),
-        citation=cite(document, chunk.start, chunk.end, chunk.heading_path),
+        citation=cite(documents.of(chunk.document), [chunk]),
     )
 
 

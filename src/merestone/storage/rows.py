@@ -178,6 +178,15 @@ def record(connection: apsw.Connection, document: str) -> DocumentRecord | None:
     return read_record(row) if row else None
 
 
+def text(connection: apsw.Connection, document_id: str) -> str | None:
+    """The stored text of a document, without its blocks, which take longer to read."""
+    row = connection.execute(
+        "SELECT text FROM document_body JOIN document AS d ON d.number = document WHERE d.id = ?",
+        (to_sql(document_id),),
+    ).fetchone()
+    return None if row is None else from_sql(row[0])
+
+
 def document(connection: apsw.Connection, document_id: str) -> Document | None:
     """A document whole; without text if none of its versions could ever be read."""
     found = record(connection, document_id)

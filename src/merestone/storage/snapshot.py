@@ -98,6 +98,10 @@ class SQLiteSnapshot:
         """The document whole; with an empty text if it could never be read."""
         return rows.document(self._connection, document)
 
+    def text(self, document: str) -> str | None:
+        """The document's text alone; ``None`` if none is stored."""
+        return rows.text(self._connection, document)
+
     def chunk_count(self) -> int:
         """Chunks of all documents."""
         return int(rows.value_of(self._connection, "SELECT COUNT(*) FROM chunk"))

@@ -55,6 +55,9 @@ class Snapshot(Protocol):
     def document(self, document: str) -> Document | None:
         """The document whole, text and blocks included; ``None`` if unknown."""
 
+    def text(self, document: str) -> str | None:
+        """The document's text alone, which is quicker; ``None`` if none is stored."""
+
     def chunk_count(self) -> int: ...
 
     def inputs(self, document: str) -> dict[str, str]:
