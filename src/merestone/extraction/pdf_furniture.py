@@ -55,17 +55,28 @@ def find_furniture(
     least = max(2 if len(pages) <= 2 else 3, _SHARE_OF_PAGES * len(pages))
     pitch = _body_pitch(lines.values())
     body = _body_style(lines.values())
-    found: dict[int, set[int]] = defaultdict(set)
+    repeated: dict[tuple[int, bool], set[int]] = defaultdict(set)
     for group in [*_groups(candidates), *_numbered_heads(candidates)]:
         on_pages = {candidate.line.page for candidate in group}
-        if len(on_pages) < least or not _stands_apart(group, pitch, body):
-            continue
-        for candidate in group:
-            found[candidate.line.page].add(candidate.line.number)
-    for number, chosen in list(found.items()):
-        if len(lines[number]) == 1:
-            chosen.clear()
+        if len(on_pages) >= least and _stands_apart(group, pitch, body):
+            for candidate in group:
+                repeated[candidate.line.page, candidate.top].add(candidate.line.number)
+    found: dict[int, set[int]] = defaultdict(set)
+    for (number, top), chosen in repeated.items():
+        if len(lines[number]) > 1:
+            found[number] |= _at_edge(lines[number], chosen, top)
     return found
+
+
+def _at_edge(lines: Sequence[Line], chosen: set[int], top: bool) -> set[int]:
+    """The chosen lines that no other line stands beyond."""
+    kept: set[int] = set()
+    for line in sorted(lines, key=lambda line: line.baseline if top else -line.baseline):
+        if line.number in chosen:
+            kept.add(line.number)
+        elif line.upright:
+            break
+    return kept
 
 
 def _candidates(page: PageContent, lines: Sequence[Line]) -> list[_Candidate]:

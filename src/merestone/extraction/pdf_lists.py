@@ -16,7 +16,7 @@ _DASHES = ("-", "–", "—", "*", "·", "»", "o")
 _NUMBERED = re.compile(
     r"(?P<open>[(\[]?)(?P<label>\d{1,3}|[a-z]|[A-Z]|[ivxlc]{2,6}|[IVXLC]{2,6})(?P<close>[.)\]])"
 )
-_SECTION = re.compile(r"(?:\d{1,2}|[A-Z])(?:\.\d{1,2}){0,4}\.?")
+_SECTION = re.compile(r"(?:\d{1,2}|[A-Z](?=\.))(?:\.\d{1,2}){0,4}\.?")
 
 
 class Marker(NamedTuple):

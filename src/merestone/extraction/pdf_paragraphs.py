@@ -418,7 +418,10 @@ def join(blocks: Sequence[Block], typography: Typography) -> list[Block]:
                 assert isinstance(before, Part)
                 if (
                     len(before.text) >= _LEAST_JOINED
-                    and _is_parted(before, block)
+                    and (
+                        _is_parted(before, block)
+                        or (open_at < len(found) - 1 and _is_below(before, block, typography))
+                    )
                     and _goes_on(before, block, typography)
                 ):
                     before.lines.extend(block.lines)
@@ -446,6 +449,13 @@ def _is_parted(before: Part, part: Part) -> bool:
     if last.page != line.page:
         return line.page - last.page == 1
     return line.baseline < last.baseline or line.box.x0 > last.box.x1
+
+
+def _is_below(before: Part, part: Part, typography: Typography) -> bool:
+    """True if nothing stands between the two on the page, whatever was drawn between them."""
+    last, line = before.lines[-1], part.lines[0]
+    step = line.baseline - last.baseline
+    return _goes_on_below(last, line) and step <= _PITCH_SLACK * typography.pitch(line.size)
 
 
 def _goes_on(before: Part, part: Part, typography: Typography) -> bool:
