@@ -171,7 +171,7 @@ def _layers(
         if table is not None:
             layers.append((str(root / "pyproject.toml"), table))
     layers.append(("the environment", _environment()))
-    layers.append(("the command line", {key: dict(value) for key, value in flags.items()}))
+    layers.append(("the call", {key: dict(value) for key, value in flags.items()}))
     return layers
 
 

@@ -291,6 +291,7 @@ class Library:
                 },
                 bytes=snapshot.bytes(),
                 problems=tuple(record.problem for record in records if record.problem),
+                left_out=tuple(sorted(snapshot.left_out())),
             )
 
     def verify(self, *, every_vector: bool = False) -> Examination:

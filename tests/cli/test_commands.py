@@ -149,6 +149,7 @@ def test_the_shapes_of_answers(shell: Shell) -> None:
         "heading_path",
         "citation",
         "chunks",
+        "context",
     }
     cut = shell.json("cut", "a.md")
     assert set(cut) == {"document", "text", "chunks", "dropped", "report"}

@@ -30,7 +30,7 @@ def run(
     width = 0.5 * size * len(text)
     style = Style("Body", size, False, False, False, 0, False, False, -1)
     pieces = [Piece(text, 0, len(text), "copy")]
-    return Run(pieces, style, size, x, y - size, x + width, y, y, (), parted, **more)  # type: ignore[arg-type]
+    return Run(pieces, style, x, y - size, x + width, y, y, (), parted, **more)  # type: ignore[arg-type]
 
 
 def line(text: str, x: float = 72, y: float = 100, size: float = 10, page: int = 1) -> Line:

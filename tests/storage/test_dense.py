@@ -218,6 +218,34 @@ def test_merging_drops_dead_rows(store: SQLiteStore) -> None:
     assert sum(len(part.chunks) for part in stored) == 26
 
 
+def test_merging_ends_where_a_row_is_kept_twice(store: SQLiteStore) -> None:
+    library(store, 1)
+    with writing(store) as writer:
+        row = next(writer._connection.execute("SELECT * FROM dense"))
+        again = f"INSERT INTO dense VALUES (NULL{', ?' * (len(row) - 1)})"
+        writer._connection.execute(again, row[1:])
+        writer.maintain()
+    assert segments_of(store) == 1
+
+
+def test_cleaning_keeps_segments_within_their_size(
+    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dense, "MOST_BYTES", 2 * DIMENSION * 10)
+    library(store, 9, size=5)
+    with writing(store) as writer:
+        writer.apply([put(str(n), [f"passage {n} 0"]) for n in range(9)])
+        writer.maintain()
+    query = vector("query")
+    with store.snapshot() as snapshot:
+        numbers = dense.segment_numbers(snapshot._connection, snapshot.generation.number)
+        sizes = [len(dense.read_segment(snapshot._connection, number).chunks) for number in numbers]
+        assert sum(sizes) == 9
+        assert max(sizes) <= 10
+        assert snapshot.dense(query, 99) == expected_hits(store, query)
+        assert snapshot.check() == []
+
+
 def test_merging_an_emptied_library_leaves_no_segment(store: SQLiteStore) -> None:
     library(store, 5)
     with writing(store) as writer:

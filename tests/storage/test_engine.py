@@ -56,7 +56,11 @@ def test_a_new_library_is_empty(store: SQLiteStore, state: Path) -> None:
         assert snapshot.numbers() == []
         assert snapshot.check() == []
     store.close()
-    assert sorted(path.name for path in state.iterdir()) == ["library.db", "writer.lock"]
+    assert sorted(path.name for path in state.iterdir()) == [
+        ".gitignore",
+        "library.db",
+        "writer.lock",
+    ]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="rights of POSIX")
@@ -247,6 +251,35 @@ def test_a_library_that_was_made_anew_is_read_anew(store: SQLiteStore, state: Pa
         ((number, _, _),) = snapshot.numbers()
         assert [hit.number for hit in snapshot.dense(vector("x"), 9)] == [number]
         assert snapshot.by_number([number])[number].document == "b"
+
+
+def test_a_reader_of_a_removed_library_does_not_pass_it_on(store: SQLiteStore, state: Path) -> None:
+    with writing(store) as writer:
+        writer.apply([put("a", ["one"])])
+    with store.snapshot() as old:
+        shutil.rmtree(state)
+        with writing(store) as writer:
+            writer.apply([put("b", ["two"])])
+        # The one that is idle now is taken, so that the next comes from the end of ``old``.
+        with store.snapshot() as new:
+            assert [record.id for record in new.records()] == ["b"]
+        store._pool._idle.clear()
+        assert [record.id for record in old.records()] == ["a"]
+    with store.snapshot() as newest:
+        assert [record.id for record in newest.records()] == ["b"]
+
+
+def test_a_query_left_open_does_not_hold_the_next_snapshot_back(store: SQLiteStore) -> None:
+    with writing(store) as writer:
+        writer.apply([put(str(n), ["one"]) for n in range(300)])
+        with store.snapshot() as snapshot:
+            records = snapshot.records()
+            assert next(records).id == "0"
+        writer.apply([put("new", ["two"])])
+        with store.snapshot() as snapshot:
+            assert snapshot.library_version == 2
+            assert snapshot.record("new") is not None
+    del records
 
 
 def test_unwritable_media_are_read_without_locks(

@@ -187,6 +187,13 @@ def test_a_filter_that_nests_too_deep_is_refused(filtered: SQLiteStore) -> None:
     assert error.value.code == "filter-too-deep"
 
 
+def test_more_comparisons_than_can_be_made_are_refused_in_words(filtered: SQLiteStore) -> None:
+    parts = tuple(Comparison("a.b", "=", n) for n in range(6000))
+    with pytest.raises(SettingsError, match="Use `in`") as error:
+        passes(filtered, AnyOf(parts))
+    assert error.value.code == "filter-too-large"
+
+
 @pytest.mark.parametrize(
     ("operator", "value"), [("in", "text"), ("in", 5), ("like", 5), ("like", "x" * 20_000)]
 )
@@ -196,6 +203,49 @@ def test_a_value_that_does_not_fit_its_operator_is_refused(
     with pytest.raises(SettingsError, match="'year'") as error:
         passes(filtered, Comparison("year", operator, value))
     assert error.value.code == "filter-value"
+
+
+ODD_TEXTS = st.text(st.characters(codec=None), max_size=6) | st.sampled_from(
+    ["caf\udce9.md", "a\udce9b", "a\x00b", 'a"b', "a\\b", "[a]", "😀", "é", "\ud83d"]
+)
+
+
+@settings(max_examples=40)
+@given(st.lists(ODD_TEXTS, min_size=2, max_size=5, unique=True))
+def test_whatever_is_stored_can_be_asked_for(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str]
+) -> None:
+    store = SQLiteStore(tmp_path_factory.mktemp("texts"))
+    with writing(store) as writer:
+        writer.apply(
+            [put(f"id {t}", ["word"], title=t, metadata={t: "x", "own": t}) for t in texts]
+        )
+    for text in texts:
+        name = f"id {text}"
+        others = {f"id {other}" for other in texts if other != text}
+        assert passes(store, Comparison("document", "=", name)) == {name}
+        assert passes(store, Comparison("document", "!=", name)) == others
+        # A question mark would be any character, a star any run.
+        plain = not set("*?") & set(text)
+        for field, value in (("document", name), ("title", text), ("own", text)):
+            assert passes(store, Comparison(field, "in", [value, "none"])) == {name}
+            if plain and value.isprintable():
+                assert passes(store, Comparison(field, "like", value)) == {name}
+        # A dot in the name of a field may part a key from the key inside.
+        if not text.startswith("metadata.") and text not in ("document", "title", "own"):
+            assert passes(store, Comparison(f"metadata.{text}", "=", "x")) == {name}
+    everything = {f"id {text}" for text in texts}
+    assert passes(store, Comparison("document", "in", sorted(everything))) == everything
+    assert passes(store, Comparison("document", "like", "id*")) == everything
+    store.close()
+
+
+def test_names_that_are_not_utf8_are_like_a_pattern_too(store: SQLiteStore) -> None:
+    with writing(store) as writer:
+        writer.apply([put("docs/caf\udce9.md", ["word"]), put("docs/b", ["word"])])
+    assert passes(store, Comparison("document", "like", "docs/c*.md")) == {"docs/caf\udce9.md"}
+    assert passes(store, Comparison("document", ">", "docs/a")) == {"docs/caf\udce9.md", "docs/b"}
+    assert passes(store, Comparison("document", ">", "docs/z")) == set()
 
 
 ANY_TEXT = st.text(st.characters(codec=None), max_size=10) | st.sampled_from(

@@ -62,6 +62,30 @@ def test_a_fault_is_found(store: SQLiteStore, fault: str) -> None:
         assert any(fault in line for line in snapshot.check()), snapshot.check()
 
 
+@pytest.mark.parametrize("first", [5, 8, 11, 14, 17])
+def test_pages_of_rubbish_are_told_in_words(store: SQLiteStore, first: int) -> None:
+    with writing(store) as writer:
+        writer.apply([put("a", [f"words {n} " * 40 for n in range(60)])])
+    store.close()
+    data = bytearray(store.path.read_bytes())
+    data[first * 8192 : (first + 1) * 8192] = b"\xff" * 8192
+    store.path.write_bytes(data)
+    with store.snapshot() as snapshot:
+        assert snapshot.check() != []
+
+
+def test_text_that_is_no_text_is_found(store: SQLiteStore) -> None:
+    with writing(store) as writer:
+        writer.apply([put("a", ["one"]), put("b", ["two"])])
+        writer._connection.execute(
+            "UPDATE chunk SET text = CAST(x'ff80' AS TEXT) WHERE number = 1; DELETE FROM dense"
+        )
+    with store.snapshot() as snapshot:
+        found = snapshot.check()
+    assert any(line.startswith("SQLite: ") for line in found)
+    assert "a chunk has no vector: number 2" in found
+
+
 def test_dead_vectors_are_no_fault(store: SQLiteStore) -> None:
     with writing(store) as writer:
         writer.apply([put("a", ["one", "two"]), put("b", ["three", "four", "five"])])

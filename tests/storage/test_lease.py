@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -157,6 +158,42 @@ def test_a_network_file_system_is_refused(tmp_path: Path, monkeypatch: pytest.Mo
         refuse_network(tmp_path)
     assert error.value.code == "network-file-system"
     with pytest.raises(StoreError), writing(SQLiteStore(tmp_path / "state")):
+        pass
+
+
+@pytest.mark.parametrize("name", ["writer.lock", "writer.json", "library.db.new"])
+def test_a_folder_in_the_place_of_a_file_is_an_error_in_words(
+    store: SQLiteStore, state: Path, name: str
+) -> None:
+    (state / name).mkdir(parents=True)
+    with pytest.raises(StoreError, match=r"cannot be read or written|cannot be written to"):
+        writing(store).__enter__()
+    (state / name).rmdir()
+    with writing(store) as writer:
+        assert writer.apply([put("a", ["one"])]).added == 1
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [
+        (errno.ENOSPC, "disk-full"),
+        (errno.EACCES, "store-not-writable"),
+        (errno.EROFS, "store-not-writable"),
+        (errno.EIO, "store-unreachable"),
+    ],
+)
+def test_what_the_system_refuses_has_a_code(
+    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch, number: int, code: str
+) -> None:
+    def refuse(name: Path) -> None:
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(leases, "_write_holder", refuse)
+        with pytest.raises(StoreError) as error:
+            writing(store).__enter__()
+    assert error.value.code == code
+    with writing(store):
         pass
 
 

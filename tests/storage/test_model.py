@@ -174,4 +174,4 @@ def bm25(passages: dict[int, list[str]], wanted: list[str]) -> dict[int, float]:
 
 
 TestLibraryModel = LibraryModel.TestCase
-TestLibraryModel.settings = settings(max_examples=50, stateful_step_count=8, deadline=None)
+TestLibraryModel.settings = settings(max_examples=30, stateful_step_count=8, deadline=None)

@@ -44,7 +44,12 @@ def _summary(result: ContextResult) -> str:
         f"{result.tokens} of {result.budget} tokens, {len(result.passages)} passages, "
         f"{len(result.left_out)} candidates left out."
     ]
-    lines += [f"  left out {left.chunk[:12]}: {left.reason}" for left in result.left_out[:5]]
+    lines += [
+        f"  left out {left.document}"
+        + (f", lines {left.lines[0]}–{left.lines[1]}" if left.lines else "")
+        + f" ({left.chunk[:12]}): {left.reason}"
+        for left in result.left_out[:5]
+    ]
     if len(result.left_out) > 5:
         lines.append(f"  and {len(result.left_out) - 5} more (all of them with --json)")
     return "\n".join(lines)

@@ -7,13 +7,15 @@ from pathlib import Path
 import click
 
 from merestone import config
+from merestone.cli.session import answer, json_option
 from merestone.types import SettingsError
 
 
 @click.command("init")
 @click.argument("directory", required=False, type=click.Path(path_type=Path))
+@json_option
 @click.pass_obj
-def command(base: Path, directory: Path | None) -> None:
+def command(base: Path, directory: Path | None, as_json: bool) -> None:
     """Write a starter merestone.toml into DIRECTORY (by default, here)."""
     from merestone.chunking import chunkers
     from merestone.extraction import extractors
@@ -32,4 +34,4 @@ def command(base: Path, directory: Path | None) -> None:
         raise SettingsError(
             "config-exists", f"{path} exists already.", "Edit it, or remove it first."
         ) from error
-    click.echo(f"Wrote {path}. Next: merestone sync")
+    answer({"wrote": str(path)}, as_json, lambda: f"Wrote {path}. Next: merestone sync")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from merestone.chunking.render import shown
 from merestone.cli.session import (
     answer,
     indented,
@@ -52,7 +53,12 @@ def _hit(number: int, hit: Hit) -> str:
         if rank is not None
     )
     head = f"[{number}] {place(hit.citation)}  (score {hit.score:.3f}; rank {ranks})"
-    return f"{head}\n{indented(hit.chunk.text)}"
+    added = "".join(
+        indented(f"({shown(span)})") + "\n"
+        for span in hit.chunk.context
+        if span.role not in ("title", "heading")
+    )
+    return f"{head}\n{added}{indented(hit.chunk.text)}"
 
 
 def _stage(entry: dict[str, object]) -> str:

@@ -18,7 +18,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Answer in JS
 where_option = click.option(
     "--where",
     metavar="EXPR",
-    help="Only documents that match, such as \"language = 'en' and document like 'guide/*'\".",
+    help="Only documents that match, such as \"version >= 3 and document like 'guide/*'\".",
 )
 mode_option = click.option(
     "--mode",

@@ -46,15 +46,18 @@ def command(directory: Path, stale: bool, failed: bool, no_text: bool, as_json: 
 
 def _told(status: LibraryStatus) -> str:
     documents = ", ".join(f"{count:,} {name}" for name, count in sorted(status.documents.items()))
-    sizes = ", ".join(f"{name} {size / 1e6:,.1f} MB" for name, size in status.bytes.items())
+    sizes = {name: size / 1e6 for name, size in status.bytes.items()}
+    shown = ", ".join(f"{name} {size:,.1f}" for name, size in sizes.items() if size >= 0.05)
     lines = [
         f"Library version {status.library_version}, schema {status.schema}.",
         f"Documents: {documents or 'none'}; {amount(status.chunks, 'chunk')}.",
         f"Embedder: {status.embedder['name']}, {status.embedder['dimension']} dimensions.",
-        f"On disk: {sizes}.",
+        f"On disk: {sum(sizes.values()):,.1f} MB ({shown}).",
     ]
     lines += [
         f"  {problem.status}: {problem.message} {problem.remedy} [{problem.code}]"
         for problem in status.problems
     ]
+    if status.left_out:
+        lines.append(f"Removed by hand, left out: {', '.join(status.left_out)}.")
     return "\n".join(lines)

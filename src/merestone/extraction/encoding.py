@@ -159,6 +159,10 @@ def codec_name(label: str | None) -> str | None:
     return _SUPERSETS.get(name, name)
 
 
+_LEAST_WIDE_BYTES = 16
+"""In less, where zero bytes stand proves nothing."""
+
+
 def wide_encoding(data: bytes) -> str | None:
     """UTF-16 or UTF-32 without a mark, by where the zero bytes stand; ``None`` if it is neither.
 
@@ -166,7 +170,7 @@ def wide_encoding(data: bytes) -> str | None:
     their low bytes are never zero.
     """
     sample = data[:_PARITY_BYTES]
-    if len(sample) < 4 or len(data) % 2 or b"\0" not in sample:
+    if len(sample) < _LEAST_WIDE_BYTES or len(data) % 2 or b"\0" not in sample:
         return None
     places = [sample[place::4].count(0) / len(sample[place::4]) for place in range(4)]
     for name, low, high in (("utf-32-le", 0, 3), ("utf-32-be", 3, 0)):

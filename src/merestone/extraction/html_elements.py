@@ -54,4 +54,13 @@ SECTIONING = _names("article main section")
 """Elements in which a header or footer belongs to the content."""
 
 BOILERPLATE = _names("nav aside search")
+BOILERPLATE_CLASSES = _names("navheader navfooter navbar breadcrumb breadcrumbs sphinxsidebar")
+"""What the page makers of documentation (DocBook, Sphinx and others) call navigation."""
+
+ASIDE_CLASSES = _names(
+    "admonition note tip hint important warning caution danger attention error seealso callout "
+    "alert"
+)
+"""What they call boxes beside the text; ``role="note"`` is one too."""
+
 BOILERPLATE_ROLES = _names("navigation banner contentinfo search")

@@ -236,6 +236,10 @@ class TextWriter:
             frame.mode = _RUNS
         elif name in ("dt", "dd") and self._entries:
             self._open_entry_part(frame)
+        elif frame.element.is_aside:
+            # The title of a note in a box heads the box, not what comes after it.
+            frame.enclosing = True
+            self._enclosing += 1
 
     def _begin(
         self,

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from merestone.extraction.html_elements import (
+    ASIDE_CLASSES,
     BLOCK,
     BOILERPLATE,
+    BOILERPLATE_CLASSES,
     BOILERPLATE_ROLES,
     CELLS,
     CLOSES_PARAGRAPH,
@@ -55,6 +57,14 @@ class Element:
     @property
     def classes(self) -> list[str]:
         return self.attributes.get("class", "").split()
+
+    @property
+    def is_aside(self) -> bool:
+        """True for a box set apart from the text, such as a note or a warning."""
+        if self.name not in ("div", "section", "details"):
+            return False
+        named = {name.lower() for name in self.classes} | {self.attributes.get("role", "")}
+        return bool(named & ASIDE_CLASSES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,4 +305,5 @@ class _Stream:
             or (name in ("header", "footer") and self._places.last("#section") < 0)
             or ("hidden" in attributes and name not in ("html", "body"))
             or attributes.get("role", "").strip().lower() in BOILERPLATE_ROLES
+            or any(part in BOILERPLATE_CLASSES for part in element.classes)
         )

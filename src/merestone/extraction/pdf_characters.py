@@ -27,6 +27,7 @@ from merestone.extraction.pdf_page import (
     Space,
     Style,
 )
+from merestone.extraction.pdf_tags import read_tags
 from merestone.types import SegmentKind
 
 _HYPHEN = 0x0002
@@ -47,7 +48,7 @@ _INVISIBLE_MODES = (3, 7)
 """Text rendering modes that paint nothing (ISO 32000-1, table 106)."""
 
 
-def read_page(document: Any, index: int, label: str | None) -> PageContent:
+def read_page(document: Any, index: int, label: str | None, *, tagged: bool = False) -> PageContent:
     """The content of page ``index`` (from 0) of an open ``pypdfium2.PdfDocument``.
 
     A page that PDFium cannot load comes back without characters and with ``failed`` set.
@@ -58,7 +59,10 @@ def read_page(document: Any, index: int, label: str | None) -> PageContent:
         pdfium.FPDF_GetPageSizeByIndexF(document.raw, index, size)
         return PageContent(index + 1, label, size.width, size.height, 0, failed=True)
     try:
-        return _read_loaded_page(page, index, label)
+        content = _read_loaded_page(page, index, label)
+        if tagged:
+            content.tags = read_tags(page)
+        return content
     finally:
         pdfium.FPDF_ClosePage(page)
 
@@ -123,7 +127,7 @@ class _RawRun:
 
     pieces: list[Piece]
     style: Style
-    max_size: float
+    """Of its first character."""
     box: list[float]
     """left, bottom, right, top"""
     origin: tuple[float, float]
@@ -157,7 +161,6 @@ class _RawRun:
         return Run(
             self.pieces,
             self.style,
-            self.max_size,
             *box,
             place.point(*self.origin)[1],
             self.spaces,
@@ -187,7 +190,9 @@ class _CharacterReader:
         self._text_page = text_page
         self._rotation = rotation
         self._styles: dict[int, Style] = {}
+        self._known_styles: dict[tuple[object, ...], Style] = {}
         self._fonts: dict[int, _Font] = {}
+        self._matrix = pdfium.FS_MATRIX()
         self._colours = tuple(ctypes.c_uint() for _ in range(4))
         self._runs: list[_RawRun] = []
         self._run: _RawRun | None = None
@@ -256,22 +261,19 @@ class _CharacterReader:
     def _take_character(self, text: str, folded: str, index: int, width: int) -> None:
         """Add ``folded``, which stands for the character ``text`` at ``index``."""
         box = self._char_box(index)
-        style, text_object = self._style_at(index)
+        text_object = self._get_text_object(self._text_page, index)
+        # The address, read off the pointer: much cheaper than to follow it.
+        key = ctypes.c_size_t.from_buffer(text_object).value
         run = self._run
         kind: SegmentKind = "copy" if folded == text and width == 1 else "replace"
         self.chars += 1
-        if run is not None and (
-            text_object == self._object or self._continues(run, style, box, index)
-        ):
+        if run is not None and (key == self._object or self._continues(run, box, index)):
             run.add(folded, index, index + width, kind)
             run.widen(box)
-            if style.size > run.max_size:
-                run.max_size = style.size
         else:
             self._run = _RawRun(
                 [Piece(folded, index, index + width, kind)],
-                style,
-                style.size,
+                self._style_at(index, text_object, key),
                 list(box),
                 self._char_origin(index),
                 tuple(self._spaces),
@@ -281,24 +283,20 @@ class _CharacterReader:
             self._runs.append(self._run)
             self._spaces.clear()
             self._parted = self._begins_line = False
-        self._object = text_object
+        self._object = key
 
-    def _continues(
-        self, run: _RawRun, style: Style, box: tuple[float, float, float, float], index: int
-    ) -> bool:
-        """True if a character of another text object goes on with the same word on the line."""
-        before = run.style
-        if (
-            style.angle != before.angle
-            or style.invisible != before.invisible
-            or style.pale != before.pale
-            or style.marked_content != before.marked_content
-        ):
-            return False
-        size = max(run.max_size, style.size)
-        angle = math.radians(style.angle + self._rotation)
+    def _continues(self, run: _RawRun, box: tuple[float, float, float, float], index: int) -> bool:
+        """True if a character of another text object goes on with the same word on the line.
+
+        Where it stands decides, not its style: many files have one object a character, and six
+        more calls for each would cost more than all the rest.
+        """
+        size = run.style.size
         x, y = self._char_origin(index)
-        rise = (y - run.origin[1]) * math.cos(angle) - (x - run.origin[0]) * math.sin(angle)
+        rise = y - run.origin[1]
+        if angle := (run.style.angle + self._rotation) % 360:
+            turn = math.radians(angle)
+            rise = rise * math.cos(turn) - (x - run.origin[0]) * math.sin(turn)
         gap = max(
             box[0] - run.box[2], run.box[0] - box[2], box[1] - run.box[3], run.box[1] - box[3]
         )
@@ -317,41 +315,45 @@ class _CharacterReader:
         return left.value, bottom.value, right.value, top.value
 
     def _char_origin(self, index: int) -> tuple[float, float]:
-        x, y = ctypes.c_double(), ctypes.c_double()
-        pdfium.FPDFText_GetCharOrigin(self._text_page, index, x, y)
+        x, y = self._corners[:2]
+        pdfium.FPDFText_GetCharOrigin(self._text_page, index, *self._corner_references[:2])
         return x.value, y.value
 
-    def _style_at(self, index: int) -> tuple[Style, int]:
-        """The style of a character and a number for its text object (0: none)."""
-        text_object = self._get_text_object(self._text_page, index)
-        # The address, read off the pointer: much cheaper than to follow it.
-        key = ctypes.c_size_t.from_buffer(text_object).value
+    def _style_at(self, index: int, text_object: Any, key: int) -> Style:
+        """The style of a character; ``key`` tells its text object (0: none)."""
         style = self._styles.get(key)
         if style is None or key == 0:
             style = self._styles[key] = self._read_style(index, text_object)
-        return style, key
+        return style
 
     def _read_style(self, index: int, text_object: Any) -> Style:
-        font = self._font_at(index, text_object)
-        matrix = pdfium.FS_MATRIX()
-        scale, angle = 1.0, 0.0
-        if pdfium.FPDFText_GetMatrix(self._text_page, index, matrix):
-            scale = math.hypot(matrix.c, matrix.d) or 1.0
+        """The style of a text object. Many files have one object a character, so equal ones are
+        told by their raw values before anything is computed."""
+        font, matrix = self._font_at(index, text_object), self._matrix
+        if not pdfium.FPDFText_GetMatrix(self._text_page, index, matrix):
+            matrix.a, matrix.b, matrix.c, matrix.d = 1.0, 0.0, 0.0, 1.0
+        size = pdfium.FPDFText_GetFontSize(self._text_page, index)
+        mode, content = 0, -1
+        if text_object:
+            mode = pdfium.FPDFTextObj_GetTextRenderMode(text_object)
+            content = pdfium.FPDFPageObj_GetMarkedContentID(text_object)
+        pale = mode == 0 and self._is_pale(index)
+        raw = font, size, matrix.a, matrix.b, matrix.c, matrix.d, mode, content, pale
+        style = self._known_styles.get(raw)
+        if style is None:
             angle = math.degrees(math.atan2(matrix.b, matrix.a))
-        mode = pdfium.FPDFTextObj_GetTextRenderMode(text_object) if text_object else 0
-        return Style(
-            font=font.name,
-            size=round(pdfium.FPDFText_GetFontSize(self._text_page, index) * scale, 2),
-            bold=font.bold,
-            italic=font.italic,
-            mono=font.mono,
-            angle=_round_angle(angle - self._rotation),
-            invisible=mode in _INVISIBLE_MODES,
-            pale=mode == 0 and self._is_pale(index),
-            marked_content=(
-                pdfium.FPDFPageObj_GetMarkedContentID(text_object) if text_object else -1
-            ),
-        )
+            style = self._known_styles[raw] = Style(
+                font=font.name,
+                size=round(size * (math.hypot(matrix.c, matrix.d) or 1.0), 2),
+                bold=font.bold,
+                italic=font.italic,
+                mono=font.mono,
+                angle=_round_angle(angle - self._rotation),
+                invisible=mode in _INVISIBLE_MODES,
+                pale=pale,
+                marked_content=content,
+            )
+        return style
 
     def _font_at(self, index: int, text_object: Any) -> _Font:
         handle = pdfium.FPDFTextObj_GetFont(text_object) if text_object else None

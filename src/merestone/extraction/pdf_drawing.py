@@ -59,8 +59,11 @@ _IDENTITY = _Matrix(1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 def read_drawing(page: Any, place: Placement) -> Drawing:
     """Images, rules and backgrounds of a loaded page, those inside form objects included."""
     reader = _DrawingReader(place)
-    for index in range(min(pdfium.FPDFPage_CountObjects(page), _MAX_OBJECTS)):
-        reader.take(pdfium.FPDFPage_GetObject(page, index), _IDENTITY, 0)
+    get_object, get_type = pdfium.FPDFPage_GetObject, pdfium.FPDFPageObj_GetType
+    for index in range(pdfium.FPDFPage_CountObjects(page)):
+        item = get_object(page, index)
+        if get_type(item) != pdfium.FPDF_PAGEOBJ_TEXT:
+            reader.take(item, _IDENTITY, 0)
     return reader.drawing
 
 

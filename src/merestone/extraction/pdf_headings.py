@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from merestone.extraction.pdf_lines import Line
 from merestone.extraction.pdf_lists import is_section_number, numbered
+from merestone.extraction.pdf_page import PageTags
 from merestone.extraction.pdf_paragraphs import Block, Part, Typography
-from merestone.extraction.pdf_tags import PageTags
 
 TITLE_ENTRY = -1
 MIN_OUTLINE = 3

@@ -59,7 +59,7 @@ class Line:
 
     @property
     def max_size(self) -> float:
-        return max(run.max_size for run in self.runs)
+        return max(run.style.size for run in self.runs)
 
     @property
     def hyphen(self) -> int | None:

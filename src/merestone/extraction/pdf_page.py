@@ -77,7 +77,7 @@ class Run:
 
     pieces: list[Piece]
     style: Style
-    max_size: float
+    """Of its first character."""
     x0: float
     y0: float
     x1: float
@@ -102,6 +102,28 @@ class Run:
         return Rectangle(self.x0, self.y0, self.x1, self.y1)
 
 
+class CellTag(NamedTuple):
+    """The place of marked content in a tagged table; numbers count within the page."""
+
+    table: int
+    row: int
+    cell: int
+    header: bool
+
+
+@dataclass(slots=True)
+class PageTags:
+    """Tags of one page, by number of marked content."""
+
+    headings: dict[int, int] = field(default_factory=dict)
+    """Level from 1."""
+    cells: dict[int, CellTag] = field(default_factory=dict)
+    shapes: dict[int, list[int]] = field(default_factory=dict)
+    """Number of cells of each row of each table."""
+    known: set[int] = field(default_factory=set)
+    """Every number that the tree mentions."""
+
+
 @dataclass(slots=True)
 class PageContent:
     """What stands on one page. Width and height are of the page as shown."""
@@ -113,6 +135,7 @@ class PageContent:
     rotation: int
     runs: list[Run] = field(default_factory=list)
     rules: list[Rule] = field(default_factory=list)
+    tags: PageTags = field(default_factory=PageTags)
     images: int = 0
     chars: int = 0
     """Characters that are not white space."""

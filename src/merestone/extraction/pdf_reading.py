@@ -9,7 +9,7 @@ Fields of forms and annotations are not read, nor is text in pictures.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,7 +52,6 @@ from merestone.extraction.pdf_tables import (
     take_ruled_tables,
     take_tagged_tables,
 )
-from merestone.extraction.pdf_tags import PageTags, read_tags
 from merestone.extraction.pdf_writing import PDFWriter
 from merestone.types import (
     Document,
@@ -138,7 +137,10 @@ class _Layers:
 
 
 def _read(file: Any, raw: RawDocument, warnings: list[DocumentWarning]) -> Document:
-    pages = [read_page(file, index, page_label(file, index)) for index in range(len(file))]
+    tagged = bool(pdfium.FPDFCatalog_IsTagged(file.raw))
+    pages = [
+        read_page(file, index, page_label(file, index), tagged=tagged) for index in range(len(file))
+    ]
     if all(page.failed for page in pages):
         raise _damaged(raw)
     layers = _part_layers(pages)
@@ -195,14 +197,12 @@ def _structure(
     """Title, where the headings are known from, and the blocks of the body."""
     everything = _all_lines(layers)
     typography = measure_body(everything)
-    tags = _tags(file)
-    tagged = mark_tagged(everything, tags)
+    tagged = mark_tagged(everything, {page.number: page.tags for page in pages})
     items: list[Item] = []
     for page in pages:
         own = layers.body[page.number]
         join_marks(own, typography.size)
-        page_tags = tags.get(page.number, PageTags())
-        flow = take_tagged_tables(own, page_tags.cells, page_tags.shapes)
+        flow = take_tagged_tables(own, page.tags)
         flow = take_ruled_tables(flow, page.rules)
         items.extend(order_columns(flow))
     lines = [item for item in items if isinstance(item, Line)]
@@ -233,12 +233,6 @@ def _take_remaining_tables(items: Sequence[Item], pages: Sequence[PageContent]) 
         own = [item for item in items if item.page == page.number]
         flow.extend(take_gapped_tables(own, page.rules))
     return flow
-
-
-def _tags(file: Any) -> Mapping[int, PageTags]:
-    if not pdfium.FPDFCatalog_IsTagged(file.raw):
-        return {}
-    return {index + 1: read_tags(file, index) for index in range(len(file))}
 
 
 # What is known about the file

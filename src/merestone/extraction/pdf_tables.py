@@ -12,10 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
-from typing import NamedTuple
 
 from merestone.extraction.pdf_lines import Line
-from merestone.extraction.pdf_page import Rectangle, Rule, Run
+from merestone.extraction.pdf_page import CellTag, PageTags, Rectangle, Rule, Run
 
 _TOUCH = 2.5
 """Points within which two ruled lines meet, or are one."""
@@ -304,23 +303,8 @@ def _crossing_groups(
 # Tagged tables
 
 
-class CellTag(NamedTuple):
-    """The place of marked content in a tagged table; numbers count within the page."""
-
-    table: int
-    row: int
-    cell: int
-    header: bool
-
-
-def take_tagged_tables(
-    items: Sequence[Item], tags: Mapping[int, CellTag], shapes: Mapping[int, list[int]]
-) -> list[Item]:
-    """``items`` with a table in place of the lines whose content is tagged as its cells.
-
-    ``tags`` is by number of marked content, ``shapes`` gives the number of cells of each row of
-    each table.
-    """
+def take_tagged_tables(items: Sequence[Item], tags: PageTags) -> list[Item]:
+    """``items`` with a table in place of the lines whose content is tagged as its cells."""
     flow: list[Item] = []
     cells: dict[int, dict[tuple[int, int], list[Line]]] = defaultdict(lambda: defaultdict(list))
     headers: dict[tuple[int, int], bool] = {}
@@ -329,7 +313,7 @@ def take_tagged_tables(
         if isinstance(item, Table):
             flow.append(item)
             continue
-        for tag, line in _by_tag(item, tags):
+        for tag, line in _by_tag(item, tags.cells):
             if tag is None:
                 flow.append(line)
                 continue
@@ -338,7 +322,7 @@ def take_tagged_tables(
             headers[tag.table, tag.row] = headers.get((tag.table, tag.row), True) and tag.header
     for table, (place, page) in sorted(places.items(), key=lambda entry: -entry[1][0]):
         rows = []
-        for row, width in enumerate(shapes[table]):
+        for row, width in enumerate(tags.shapes[table]):
             own = [cells[table].get((row, cell), []) for cell in range(width)]
             if any(own):
                 rows.append(Row(own, headers.get((table, row), False)))

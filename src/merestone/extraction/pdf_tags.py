@@ -7,46 +7,29 @@ from __future__ import annotations
 
 import ctypes
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pypdfium2.raw as pdfium
 
-from merestone.extraction.pdf_tables import CellTag
+from merestone.extraction.pdf_page import CellTag, PageTags
 
 _MAX_DEPTH = 60
 _MAX_ELEMENTS = 50_000
 _HEADING = re.compile(r"H([1-6])?$")
 
 
-@dataclass(slots=True)
-class PageTags:
-    """Tags of one page, by number of marked content."""
-
-    headings: dict[int, int] = field(default_factory=dict)
-    """Level from 1."""
-    cells: dict[int, CellTag] = field(default_factory=dict)
-    shapes: dict[int, list[int]] = field(default_factory=dict)
-    """Number of cells of each row of each table."""
-    known: set[int] = field(default_factory=set)
-    """Every number that the tree mentions."""
-
-
-def read_tags(document: Any, index: int) -> PageTags:
-    """Tags of page ``index`` (from 0) of an open ``pypdfium2.PdfDocument``."""
+def read_tags(page: Any) -> PageTags:
+    """Tags of a loaded page; none if it has none."""
     reader = _TagReader()
-    page = pdfium.FPDF_LoadPage(document.raw, index)
-    if not page:
-        return reader.tags
     tree = pdfium.FPDF_StructTree_GetForPage(page)
+    if not tree:
+        return reader.tags
     try:
-        if tree:
-            for child in range(max(0, pdfium.FPDF_StructTree_CountChildren(tree))):
-                reader.walk(pdfium.FPDF_StructTree_GetChildAtIndex(tree, child), _Place(), 0)
+        for child in range(max(0, pdfium.FPDF_StructTree_CountChildren(tree))):
+            reader.walk(pdfium.FPDF_StructTree_GetChildAtIndex(tree, child), _Place(), 0)
     finally:
-        if tree:
-            pdfium.FPDF_StructTree_Close(tree)
-        pdfium.FPDF_ClosePage(page)
+        pdfium.FPDF_StructTree_Close(tree)
     return reader.tags
 
 

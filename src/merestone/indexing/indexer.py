@@ -39,8 +39,8 @@ from merestone.types import (
     Writer,
 )
 
-_BATCH_DOCUMENTS = 64
-_BATCH_CHUNKS = 512
+_BATCH_DOCUMENTS = 16
+_BATCH_CHUNKS = 256
 _DELETIONS = 0.3
 _FEW = 2
 

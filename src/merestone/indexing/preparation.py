@@ -128,13 +128,22 @@ def _record(todo: Todo, document: Document, pipeline: Pipeline) -> DocumentRecor
         media_type=document.media_type,
         metadata=document.metadata,
         status=document.status,
-        problem=_textless(document),
+        problem=_shortcoming(document),
         moved_from=moved_from,
     )
 
 
-def _textless(document: Document) -> Problem | None:
-    """What to say of a document that was read and holds no text."""
+def _shortcoming(document: Document) -> Problem | None:
+    """What to say of a document that was read, but holds no text or not all of it."""
+    if document.status is Status.PARTIAL:
+        return Problem(
+            document.id,
+            document.status,
+            document.warnings[0].code if document.warnings else "partial",
+            f"{document.id} was read in part. "
+            + " ".join(warning.message for warning in document.warnings),
+            "Mend the file; what could be read is served meanwhile.",
+        )
     if document.status is Status.NEEDS_OCR:
         return Problem(
             document.id,

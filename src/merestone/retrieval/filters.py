@@ -49,7 +49,7 @@ class _Parser:
         return SettingsError(
             "invalid-filter",
             f"{problem} at character {self._begin + 1} of the filter {self._text!r}.",
-            "Write it like: language = 'en' and (year >= 2024 or document like 'guide/*').",
+            "Write it like: owner = 'ops' and (year >= 2024 or document like 'guide/*').",
         )
 
     def _advance(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from merestone.chunking.render import shown
 from merestone.retrieval.candidates import find_candidates
 from merestone.retrieval.citation import CitedDocuments, cite, place
 from merestone.retrieval.searching import check_question
@@ -83,7 +84,12 @@ class _Packer:
             return
         free = self._budget - self._used
         self._left_out.append(
-            LeftOut(chunk.id, f"needs {used - self._used} tokens, {free} of the budget are left")
+            LeftOut(
+                chunk.id,
+                f"needs {used - self._used} tokens, {free} of the budget are left",
+                chunk.document,
+                chunk.lines,
+            )
         )
 
     def result(self, query: str, library_version: int) -> ContextResult:
@@ -122,6 +128,9 @@ class _Packer:
             heading_path=citation.heading_path,
             citation=citation,
             chunks=tuple(chunk.id for chunk in part.chunks),
+            context=tuple(
+                span for span in part.chunks[0].context if span.role not in ("title", "heading")
+            ),
         )
 
 
@@ -153,4 +162,5 @@ def _touch(one: _Range, other: _Range, text: str) -> bool:
 
 
 def _rendered(number: int, passage: Passage) -> str:
-    return f"[{number}] {place(passage.citation)}\n{passage.text}"
+    added = "".join(f"({shown(span)})\n" for span in passage.context)
+    return f"[{number}] {place(passage.citation)}\n{added}{passage.text}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 
@@ -107,47 +109,24 @@ def _set_pragma(connection: apsw.Connection, path: Path, name: str, value: int |
 
 
 class ReaderPool:
-    """Idle reading connections to one path, handed out one to a caller at a time."""
+    """Idle reading connections to one path, lent to one caller at a time."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._idle: list[apsw.Connection] = []
         self._file: tuple[int, int] | None = None
+        """Device and inode that the idle ones are connected to."""
         self._lock = Lock()
 
-    def take(self) -> apsw.Connection:
-        """A connection to the file that is at the path now."""
+    @contextmanager
+    def connection(self) -> Iterator[apsw.Connection]:
+        """A connection to the file that is at the path now; its transaction ends with the block."""
+        file = self._identity()
+        connection = self._taken(file) or open_reader(self._path)
         try:
-            found = self._path.stat()
-        except (FileNotFoundError, NotADirectoryError):
-            self.close()
-            raise no_library(self._path) from None
-        except OSError as error:
-            raise unreachable(self._path, error) from error
-        with self._lock:
-            if self._file != (found.st_dev, found.st_ino):
-                # The library was removed and made again under the same name.
-                self._close_idle()
-                self._file = (found.st_dev, found.st_ino)
-            if self._idle:
-                return self._idle.pop()
-        return open_reader(self._path)
-
-    def give_back(self, connection: apsw.Connection) -> None:
-        """End its transaction and keep it for the next caller."""
-        try:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-        except apsw.Error:
-            connection.close(True)
-            return
-        # A connection without locks does not notice when the file changes after all.
-        if is_writable(self._path):
-            with self._lock:
-                if len(self._idle) < _KEPT_IDLE:
-                    self._idle.append(connection)
-                    return
-        connection.close()
+            yield connection
+        finally:
+            self._give_back(connection, file)
 
     def close(self) -> None:
         """Close what is idle."""
@@ -155,6 +134,46 @@ class ReaderPool:
             self._close_idle()
             self._file = None
 
+    def _identity(self) -> tuple[int, int]:
+        try:
+            found = self._path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            self.close()
+            raise no_library(self._path) from None
+        except OSError as error:
+            raise unreachable(self._path, error) from error
+        return found.st_dev, found.st_ino
+
+    def _taken(self, file: tuple[int, int]) -> apsw.Connection | None:
+        with self._lock:
+            if self._file != file:
+                # The library was removed and made again under the same name.
+                self._close_idle()
+                self._file = file
+            return self._idle.pop() if self._idle else None
+
+    def _give_back(self, connection: apsw.Connection, file: tuple[int, int]) -> None:
+        # A connection without locks does not notice when the file changes after all.
+        if _at_rest(connection) and is_writable(self._path):
+            with self._lock:
+                if self._file == file and len(self._idle) < _KEPT_IDLE:
+                    self._idle.append(connection)
+                    return
+        connection.close(True)
+
     def _close_idle(self) -> None:
         while self._idle:
             self._idle.pop().close()
+
+
+def _at_rest(connection: apsw.Connection) -> bool:
+    """End the transaction; true if the connection would read the newest state next.
+
+    A query that was not read to its end goes on after a rollback, and holds the old state.
+    """
+    try:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+    except apsw.Error:
+        return False
+    return connection.txn_state() == apsw.SQLITE_TXN_NONE

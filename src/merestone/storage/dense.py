@@ -31,8 +31,9 @@ _LARGEST_CODE = 127
 _LEAST_RESCORED = 400
 # Share of the product of two norms that float32 arithmetic may be off by, many times over.
 _ROUNDING = 1e-5
-MOST_BYTES = 1 << 28
-"""Of the float16 rows of one segment; SQLite takes a little under 2^30 in one value."""
+MOST_BYTES = 1 << 26
+"""Of the float16 rows of one segment. A merge holds several copies in memory at a time; SQLite
+would take a little under 2^30."""
 
 _COLUMNS = "number, rows, dimension, chunks, documents, classes, scales, bounds, codes, vectors"
 
@@ -325,23 +326,44 @@ _DEAD_SHARE = 4
 """Segments are cleaned when more than one row in so many is dead."""
 
 
-def merge_groups(connection: apsw.Connection, generation: int, dimension: int) -> list[list[int]]:
+def dead_groups(connection: apsw.Connection, generation: int, dimension: int) -> list[list[int]]:
+    """Numbers of all segments, if enough of their rows are dead that all are to be rewritten.
+
+    A group is of one segment, or of several that fit in one.
+    """
+    sizes = _sizes(connection, generation)
+    stored = sum(sizes.values())
+    alive: int = value_of(connection, "SELECT COUNT(*) FROM chunk")
+    if (stored - alive) * _DEAD_SHARE <= stored:
+        return []
+    groups: list[list[int]] = []
+    room = 0
+    for number, rows in sizes.items():
+        if rows > room:
+            groups.append([])
+            room = most_rows(dimension)
+        groups[-1].append(number)
+        room -= rows
+    return groups
+
+
+def tier_groups(connection: apsw.Connection, generation: int, dimension: int) -> list[list[int]]:
     """Numbers of segments that are worth being written as one.
 
     A tier holds segments of ``4^t`` to ``4^(t+1)`` rows. Those near the largest size stay.
     """
-    query = "SELECT number, rows FROM dense WHERE generation = ? ORDER BY number"
-    sizes: dict[int, int] = dict(connection.execute(query, (generation,)))
-    stored = sum(sizes.values())
-    alive: int = value_of(connection, "SELECT COUNT(*) FROM chunk")
-    if (stored - alive) * _DEAD_SHARE > stored:
-        return [list(sizes)]
     tiers: dict[int, list[int]] = {}
-    for number, rows in sizes.items():
+    for number, rows in _sizes(connection, generation).items():
         if rows * 2 > most_rows(dimension):
             continue
         tiers.setdefault(max(0, rows.bit_length() - 1) // 2, []).append(number)
     return [group for group in tiers.values() if len(group) >= _TIER_SEGMENTS]
+
+
+def _sizes(connection: apsw.Connection, generation: int) -> dict[int, int]:
+    """Segment number → rows, oldest first."""
+    query = "SELECT number, rows FROM dense WHERE generation = ? ORDER BY number"
+    return dict(connection.execute(query, (generation,)))
 
 
 def merge(connection: apsw.Connection, generation: int, group: Sequence[int], live: Live) -> None:

@@ -14,7 +14,7 @@ import apsw
 from merestone.storage import integrity, schema
 from merestone.storage.codec import to_json, to_sql
 from merestone.storage.connection import ReaderPool, open_writer
-from merestone.storage.failures import translated
+from merestone.storage.failures import made, translated
 from merestone.storage.lease import lease, prepare_folder
 from merestone.storage.snapshot import SQLiteSnapshot
 from merestone.storage.writer import SQLiteWriter, take_generation, write_transaction
@@ -55,17 +55,13 @@ class SQLiteStore:
 
         Raises :class:`StoreError`, with code ``no-library`` if there is none yet.
         """
-        connection = self._pool.take()
-        try:
-            with translated(self.path):
-                connection.execute("BEGIN")
-                snapshot = SQLiteSnapshot(connection, self.path, self._segments)
-                try:
-                    yield snapshot
-                finally:
-                    snapshot.end()
-        finally:
-            self._pool.give_back(connection)
+        with self._pool.connection() as connection, translated(self.path):
+            connection.execute("BEGIN")
+            snapshot = SQLiteSnapshot(connection, self.path, self._segments)
+            try:
+                yield snapshot
+            finally:
+                snapshot.end()
 
     @contextmanager
     def writer(
@@ -79,7 +75,8 @@ class SQLiteStore:
         prepare_folder(self._state)
         with lease(self._state) as unclean, translated(self.path):
             if not self.path.exists():
-                schema.create(self.path, embedder, embedder_name, dimension)
+                with made(self.path):
+                    schema.create(self.path, embedder, embedder_name, dimension)
             connection = open_writer(self.path)
             try:
                 if unclean:

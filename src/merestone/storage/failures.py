@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,23 @@ def translated(path: Path) -> Iterator[None]:
         yield
     except apsw.Error as error:
         raise _translate(error, path) from error
+
+
+@contextmanager
+def made(path: Path) -> Iterator[None]:
+    """Turn a refusal of the system to make files into a :class:`StoreError` about ``path``."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL:
+            raise _disk_full(path) from error
+        if error.errno in _FORBIDDEN:
+            raise _not_writable(path, error.strerror) from error
+        raise unreachable(path, error) from error
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 def _translate(error: apsw.Error, path: Path) -> StoreError:
@@ -37,17 +55,9 @@ def _translate(error: apsw.Error, path: Path) -> StoreError:
                 "Try again when it is done.",
             )
         case apsw.FullError():
-            return StoreError(
-                "disk-full",
-                f"There is no room to write to the library {path}; it is as it was before.",
-                "Free some space and run the command again.",
-            )
+            return _disk_full(path)
         case apsw.ReadOnlyError() | apsw.PermissionsError():
-            return StoreError(
-                "store-not-writable",
-                f"The library {path} cannot be written to: {error}.",
-                "Give this user the right to write to the state folder.",
-            )
+            return _not_writable(path, error)
         case apsw.CantOpenError() | apsw.IOError():
             return unreachable(path, error)
         case _:
@@ -56,6 +66,22 @@ def _translate(error: apsw.Error, path: Path) -> StoreError:
                 f"SQLite refused an operation on the library {path}: {error}.",
                 "Run `merestone doctor --index`; if it finds nothing, please report this.",
             )
+
+
+def _disk_full(path: Path) -> StoreError:
+    return StoreError(
+        "disk-full",
+        f"There is no room to write to the library {path}; it is as it was before.",
+        "Free some space and run the command again.",
+    )
+
+
+def _not_writable(path: Path, reason: object) -> StoreError:
+    return StoreError(
+        "store-not-writable",
+        f"The library {path} cannot be written to: {reason}.",
+        "Give this user the right to write to the state folder.",
+    )
 
 
 def unreachable(path: Path, reason: Exception) -> StoreError:

@@ -28,6 +28,8 @@ _METADATA_PREFIX = "metadata."
 
 _LONGEST_PATTERN = 10_000
 _DEEPEST = 100
+_MOST_VALUES = 30_000
+"""SQLite binds 32,766; a comparison binds from one to a dozen."""
 
 # json_each gives 'true' and 'false' the values 1 and 0, and SQLite orders numbers before texts:
 # only values of one class are ever compared.
@@ -41,6 +43,13 @@ _ITEMS = (
 def permitted(where: Filter) -> Condition:
     """A query for the numbers of the documents that ``where`` lets through."""
     condition, values = _compile(where, 0)
+    if len(values) > _MOST_VALUES:
+        raise SettingsError(
+            "filter-too-large",
+            f"The filter makes too many comparisons ({len(values):,} values; at most "
+            f"{_MOST_VALUES:,}).",
+            "Use `in` with one list in place of many comparisons with `or`.",
+        )
     return f"SELECT number FROM document WHERE {condition}", values
 
 
@@ -102,18 +111,35 @@ def _compare_column(column: str, comparison: Comparison) -> Condition:
     conditions: list[Condition] = []
     if _asks_for_nothing(comparison):
         conditions.append((f"({column} IS NULL)", []))
-    operator = {"=": "=", "in": "=", "like": "GLOB"}.get(comparison.operator, comparison.operator)
+    operator = "GLOB" if comparison.operator == "like" else comparison.operator
     texts = [
         value if isinstance(value, str) else json.dumps(value)
         for value in wanted
         if isinstance(value, str | int | float) and not isinstance(value, bool)
     ]
-    if len(texts) > 1:
-        values = json.dumps(texts)
-        conditions.append((f"IFNULL({column} IN (SELECT value FROM json_each(?)), 0)", [values]))
-    elif texts:
-        conditions.append((f"IFNULL({column} {operator} ?, 0)", [to_sql(texts[0])]))
+    if comparison.operator in ("=", "in"):
+        conditions += _is_one_of(column, texts)
+    else:
+        # Texts with lone surrogates are BLOBs, which match no pattern and come after all others.
+        conditions += [
+            (f"IFNULL(CAST({column} AS TEXT) {operator} CAST(? AS TEXT), 0)", [to_sql(text)])
+            for text in texts
+        ]
     return _joined(conditions, "OR", "0")
+
+
+def _is_one_of(column: str, texts: list[str]) -> list[Condition]:
+    """One condition for all that can be text of SQL, and one for each of the others."""
+    plain = [text for text in texts if isinstance(to_sql(text), str)]
+    others = [text for text in texts if not isinstance(to_sql(text), str)]
+    conditions: list[Condition] = []
+    if len(plain) > 1:
+        values = json.dumps(plain)
+        conditions.append((f"IFNULL({column} IN (SELECT value FROM json_each(?)), 0)", [values]))
+    else:
+        others += plain
+    conditions += [(f"IFNULL({column} = ?, 0)", [to_sql(text)]) for text in others]
+    return conditions
 
 
 def _compare_metadata(path: str, comparison: Comparison) -> Condition:

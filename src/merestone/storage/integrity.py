@@ -68,19 +68,37 @@ _MOST_NAMED = 5
 
 def faults_of(connection: apsw.Connection, generation: Generation) -> list[str]:
     """Every fault in words."""
+    found: list[str] = []
+    for find in (
+        _file_faults,
+        _rule_faults,
+        _wrong_texts,
+        lambda connection: _wrong_vectors(connection, generation),
+    ):
+        try:
+            found += find(connection)
+        except (apsw.Error, UnicodeDecodeError) as error:
+            found.append(f"SQLite: {error}")  # what can be read is still looked through
+        except StoreError as error:
+            found.append(error.message)
+    return found
+
+
+def _file_faults(connection: apsw.Connection) -> list[str]:
     # FTS5 checks itself against the structure that this connection last saw, and calls what
     # another one merged since corrupt. A query makes it look afresh.
     connection.execute("SELECT rowid FROM lexical WHERE lexical MATCH 'x' LIMIT 1").fetchall()
-    found = [
+    return [
         f"SQLite: {message}"
         for (message,) in connection.execute("PRAGMA integrity_check")
         if message != "ok"
     ]
+
+
+def _rule_faults(connection: apsw.Connection) -> list[str]:
+    found: list[str] = []
     for words, query in _RULES:
-        wrong = [row[0] for row in connection.execute(query)]
-        found += _described(words, wrong)
-    found += _wrong_texts(connection)
-    found += _wrong_vectors(connection, generation)
+        found += _described(words, [row[0] for row in connection.execute(query)])
     return found
 
 

@@ -13,11 +13,12 @@ import re
 import socket
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from merestone.storage.failures import made
 from merestone.types import StoreBusyError, StoreError
 
 # SQLite's shared memory works only between processes of one machine, and locks of these file
@@ -71,22 +72,32 @@ def lease(state_dir: Path) -> Iterator[bool]:
         state_dir / "writer.lock", timeout=0, fallback_to_soft=False, preserve_lock_file=True
     )
     name = state_dir / "writer.json"
-    try:
-        lock.acquire()
-    except Timeout:
-        raise _busy(state_dir, read_holder(name)) from None
+    with made(state_dir):
+        try:
+            lock.acquire()
+        except Timeout:
+            raise _busy(state_dir, read_holder(name)) from None
     try:
         unclean = name.exists()
-        holder = Holder(os.getpid(), socket.gethostname(), datetime.now(UTC).isoformat())
-        name.write_text(
-            json.dumps({"pid": holder.pid, "host": holder.host, "since": holder.since}), "utf-8"
-        )
+        with made(state_dir):
+            _write_holder(name)
         try:
             yield unclean
         finally:
-            name.unlink(missing_ok=True)
+            # A name that stays costs the next holder a look at the file, nothing else.
+            with suppress(OSError):
+                name.unlink(missing_ok=True)
     finally:
         lock.release()
+
+
+def _write_holder(name: Path) -> None:
+    holder = {
+        "pid": os.getpid(),
+        "host": socket.gethostname(),
+        "since": datetime.now(UTC).isoformat(),
+    }
+    name.write_text(json.dumps(holder), "utf-8")
 
 
 def read_holder(name: Path) -> Holder | None:
@@ -115,6 +126,10 @@ def prepare_folder(state_dir: Path) -> None:
             found = state_dir.stat()
             if found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) & 0o077:
                 state_dir.chmod(0o700)
+        ignore = state_dir / ".gitignore"
+        if not ignore.exists():
+            # Nobody wants an index in version control.
+            ignore.write_text("*\n", "utf-8")
     except OSError as error:
         raise StoreError(
             "store-not-writable",

@@ -62,19 +62,25 @@ class SQLiteWriter:
     def _merge_vectors(self) -> None:
         from merestone.storage import dense
 
-        number = self._generation.number
-        while groups := dense.merge_groups(self._connection, number, self._generation.dimension):
-            for group in groups:
-                with write_transaction(self._connection) as commit:
-                    dense.merge(
-                        self._connection,
-                        number,
-                        group,
-                        lambda numbers: rows.live(self._connection, numbers),
-                    )
-                    faults.reach("before-merge")
-                    commit()
-                faults.reach("after-merge")
+        number, dimension = self._generation.number, self._generation.dimension
+        self._rewrite_vectors(dense.dead_groups(self._connection, number, dimension))
+        while groups := dense.tier_groups(self._connection, number, dimension):
+            self._rewrite_vectors(groups)
+
+    def _rewrite_vectors(self, groups: list[list[int]]) -> None:
+        from merestone.storage import dense
+
+        for group in groups:
+            with write_transaction(self._connection) as commit:
+                dense.merge(
+                    self._connection,
+                    self._generation.number,
+                    group,
+                    lambda numbers: rows.live(self._connection, numbers),
+                )
+                faults.reach("before-merge")
+                commit()
+            faults.reach("after-merge")
 
 
 class _Commit:

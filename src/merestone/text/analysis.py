@@ -1,8 +1,9 @@
 """The terms of a text: one analyser for what is indexed, what is asked, and the focus.
 
 A term is a lower case word without accents, stemmed by its language. An identifier gives itself,
-whole and unstemmed, and its parts. Scripts without spaces give pairs of neighbouring signs. No
-word is left out as too common: that is the ranking's business.
+whole, and its parts. Parts and wholes of letters alone are stemmed too, so that ``userIds`` and
+``userids`` are one term; with marks or digits in them they stay. Scripts without spaces give pairs
+of neighbouring signs. No word is left out as too common: that is the ranking's business.
 """
 
 from __future__ import annotations

@@ -52,84 +52,26 @@ are joined. Variation selectors and enclosing marks of symbols are left out.
 _SAMPLE_PIECES = 8
 _SAMPLE_PIECE = 512
 
-_BLOCKS: tuple[tuple[int, str], ...] = (
-    (0x0000, "latin"),
-    (0x0370, "greek"),
-    (0x0400, "cyrillic"),
-    (0x0530, "armenian"),
-    (0x0590, "hebrew"),
-    (0x0600, "arabic"),
-    (0x0700, "other"),
-    (0x0750, "arabic"),
-    (0x0780, "other"),
-    (0x0870, "arabic"),
-    (0x0900, "devanagari"),
-    (0x0980, "bengali"),
-    (0x0A00, "gurmukhi"),
-    (0x0A80, "gujarati"),
-    (0x0B00, "odia"),
-    (0x0B80, "tamil"),
-    (0x0C00, "telugu"),
-    (0x0C80, "kannada"),
-    (0x0D00, "malayalam"),
-    (0x0D80, "sinhala"),
-    (0x0E00, "thai"),
-    (0x0E80, "lao"),
-    (0x0F00, "tibetan"),
-    (0x1000, "myanmar"),
-    (0x10A0, "georgian"),
-    (0x1100, "hangul"),
-    (0x1200, "ethiopic"),
-    (0x13A0, "other"),
-    (0x1780, "khmer"),
-    (0x1800, "other"),
-    (0x1C80, "cyrillic"),
-    (0x1C90, "georgian"),
-    (0x1CC0, "other"),
-    (0x1D00, "latin"),
-    (0x1F00, "greek"),
-    (0x2000, "latin"),
-    (0x2C00, "other"),
-    (0x2C60, "latin"),
-    (0x2C80, "other"),
-    (0x2DE0, "cyrillic"),
-    (0x2E00, "other"),
-    (0x2E80, "cjk"),
-    (0x3131, "hangul"),
-    (0x3190, "cjk"),
-    (0xA000, "other"),
-    (0xA640, "cyrillic"),
-    (0xA6A0, "other"),
-    (0xA720, "latin"),
-    (0xA800, "other"),
-    (0xA960, "hangul"),
-    (0xA980, "other"),
-    (0xAB30, "latin"),
-    (0xAB70, "other"),
-    (0xAC00, "hangul"),
-    (0xD800, "other"),
-    (0xF900, "cjk"),
-    (0xFB00, "latin"),
-    (0xFB13, "armenian"),
-    (0xFB1D, "hebrew"),
-    (0xFB50, "arabic"),
-    (0xFE00, "other"),
-    (0xFE70, "arabic"),
-    (0xFF00, "latin"),
-    (0xFF66, "cjk"),
-    (0xFFA0, "hangul"),
-    (0xFFDD, "other"),
-    (0x1D400, "latin"),
-    (0x1D800, "other"),
-    (0x20000, "cjk"),
-    (0x32400, "other"),
-)
-_BLOCK_STARTS = [start for start, _ in _BLOCKS]
+_BLOCKS = """
+    0000 latin  0370 greek  0400 cyrillic  0530 armenian  0590 hebrew  0600 arabic  0700 other
+    0750 arabic  0780 other  0870 arabic  0900 devanagari  0980 bengali  0A00 gurmukhi
+    0A80 gujarati  0B00 odia  0B80 tamil  0C00 telugu  0C80 kannada  0D00 malayalam  0D80 sinhala
+    0E00 thai  0E80 lao  0F00 tibetan  1000 myanmar  10A0 georgian  1100 hangul  1200 ethiopic
+    13A0 other  1780 khmer  1800 other  1C80 cyrillic  1C90 georgian  1CC0 other  1D00 latin
+    1F00 greek  2000 latin  2C00 other  2C60 latin  2C80 other  2DE0 cyrillic  2E00 other
+    2E80 cjk  3131 hangul  3190 cjk  A000 other  A640 cyrillic  A6A0 other  A720 latin  A800 other
+    A960 hangul  A980 other  AB30 latin  AB70 other  AC00 hangul  D800 other  F900 cjk  FB00 latin
+    FB13 armenian  FB1D hebrew  FB50 arabic  FE00 other  FE70 arabic  FF00 latin  FF66 cjk
+    FFA0 hangul  FFDD other  1D400 latin  1D800 other  20000 cjk  32400 other
+""".split()
+"""First code point of a row of blocks, and the script of its letters."""
+_BLOCK_STARTS = [int(start, 16) for start in _BLOCKS[::2]]
+_BLOCK_SCRIPTS = _BLOCKS[1::2]
 
 
 def script_of(character: str) -> str:
     """Script of a letter, by its block: ``latin``, ``cjk`` (Han and kana), ``hangul`` …"""
-    return _BLOCKS[bisect_right(_BLOCK_STARTS, ord(character)) - 1][1]
+    return _BLOCK_SCRIPTS[bisect_right(_BLOCK_STARTS, ord(character)) - 1]
 
 
 def detect_script(text: str) -> str:

@@ -49,15 +49,10 @@ class FileTokenizer:
         try:
             data = path.read_bytes()
             known = isinstance(json.loads(data), dict)
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             known = False
-            data = b""
         if not known:
-            raise SettingsError(
-                "tokenizer-unreadable",
-                f"{path} is not a tokenizer.json that can be read.",
-                "Name the tokenizer.json file of the model that will read the text.",
-            )
+            raise _unreadable(f"{path} is not a tokenizer.json that can be read.")
         return cls(path, data)
 
     @cached_property
@@ -67,11 +62,7 @@ class FileTokenizer:
         try:
             tokenizer = Tokenizer.from_buffer(self._data)
         except Exception as error:
-            raise SettingsError(
-                "tokenizer-unreadable",
-                f"{self._path} is JSON, but not a tokenizer: {error}.",
-                "Name the tokenizer.json file of the model that will read the text.",
-            ) from error
+            raise _unreadable(f"{self._path} is JSON, but not a tokenizer: {error}.") from error
         tokenizer.no_truncation()
         tokenizer.no_padding()
         return tokenizer
@@ -101,7 +92,8 @@ class FileTokenizer:
     @cached_property
     def adds_up(self) -> bool:
         # BERT's pre-tokenizer parts at white space and forgets it, so that no token depends on
-        # what stands on the other side. Byte-level models glue the space to the word behind it.
+        # what stands on the other side. (Line ends and space separators, that is: its normaliser
+        # drops other controls.) Byte-level models glue the space to the word behind it.
         part = self._description.get("pre_tokenizer")
         return isinstance(part, dict) and part.get("type") == "BertPreTokenizer"
 
@@ -175,6 +167,11 @@ class CharacterTokenizer:
 
     def starts(self, text: str) -> array[int]:
         return array("q", range(len(text)))
+
+
+def _unreadable(message: str) -> SettingsError:
+    remedy = "Name the tokenizer.json file of the model that will read the text."
+    return SettingsError("tokenizer-unreadable", message, remedy)
 
 
 def _batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -1,10 +1,14 @@
 """Documents as JSON, for the store and for worker processes.
 
-Every value comes back as it was. JSON in ASCII holds lone surrogates and NUL as escapes.
+Every value comes back as it was. JSON in ASCII holds lone surrogates and NUL as escapes. Only the
+two halves of a surrogate pair, side by side as two code points, would be read as the one character
+that they encode. A text, into which offsets point, is parted between them; in a title, metadata
+or an attribute they become that character.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import accumulate, pairwise
@@ -22,7 +26,8 @@ from merestone.types import (
     Word,
 )
 
-_PLAIN = ("id", "text", "version", "source_hash", "uri", "title", "media_type", "language")
+_PLAIN = ("id", "version", "source_hash", "uri", "title", "media_type", "language")
+_INSIDE_PAIR = re.compile("(?<=[\ud800-\udbff])(?=[\udc00-\udfff])")
 
 
 def block_to_json(block: Block) -> list[JSON]:
@@ -72,6 +77,7 @@ def document_to_json(document: Document) -> dict[str, JSON]:
     """All of ``document``."""
     return {
         **{name: getattr(document, name) for name in _PLAIN},
+        "text": _INSIDE_PAIR.split(document.text),
         "metadata": dict(document.metadata),
         "structure": structure_to_json(document),
     }
@@ -80,7 +86,8 @@ def document_to_json(document: Document) -> dict[str, JSON]:
 def document_from_json(parts: Mapping[str, Any]) -> Document:
     """The document that :func:`document_to_json` was given."""
     plain = {name: parts[name] for name in _PLAIN}
-    return with_structure(Document(**plain, metadata=parts["metadata"]), parts["structure"])
+    document = Document(**plain, text="".join(parts["text"]), metadata=parts["metadata"])
+    return with_structure(document, parts["structure"])
 
 
 def _page_to_json(page: Page) -> list[JSON]:

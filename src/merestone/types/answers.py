@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from merestone.types.chunk import Chunk
+from merestone.types.chunk import Chunk, ContextSpan
 from merestone.types.document import JSON
 
 
@@ -130,6 +130,9 @@ class Passage:
     heading_path: tuple[str, ...]
     citation: Citation
     chunks: tuple[str, ...]
+    context: tuple[ContextSpan, ...] = ()
+    """What stands elsewhere and is needed to understand it: a table's header, a lead-in. It is
+    shown before the text and is no part of it."""
 
     def to_json(self) -> dict[str, JSON]:
         return {
@@ -142,6 +145,7 @@ class Passage:
             "heading_path": list(self.heading_path),
             "citation": self.citation.to_json(),
             "chunks": list(self.chunks),
+            "context": [span._asdict() for span in self.context],
         }
 
 
@@ -150,6 +154,8 @@ class LeftOut(NamedTuple):
 
     chunk: str
     reason: str
+    document: str = ""
+    lines: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,6 +157,10 @@ CODES: dict[str, str] = {
     ),
     "duplicate-chunk": "Two chunks to be stored have one id: a strategy is at fault.",
     "filter-too-deep": "A filter nests too deep. Write it with fewer parentheses.",
+    "filter-too-large": (
+        "A filter makes more comparisons than one query can hold. Use `in` with one list "
+        "in place of many comparisons joined by `or`."
+    ),
     "filter-value": "A filter compares with a value that its operator cannot take.",
     "missing-vector": "A chunk to be stored has no vector. Nothing of its batch was stored.",
     "network-file-system": (
@@ -219,11 +223,30 @@ CODES: dict[str, str] = {
 }
 
 
+STATUSES: dict[str, str] = {
+    "ok": "The document was read whole.",
+    "partial": "Part of the document could not be read; what could be is served. The problem that "
+    "`status` lists with it says what is missing.",
+    "empty": CODES["empty-document"],
+    "needs_ocr": CODES["needs-ocr"],
+    "encrypted": CODES["pdf-encrypted"],
+    "unsupported": CODES["unsupported-format"],
+    "too_large": CODES["document-too-large"],
+    "timeout": CODES["reading-timeout"],
+    "memory": CODES["document-needs-memory"],
+    "crashed": "The reader failed on the document; other documents are not affected.",
+    "unreadable": "The file can't be read, or is too damaged to be.",
+}
+"""What each status of a document means."""
+
+
 def explain(code: str) -> str:
-    """The meaning of ``code``; ``NotFoundError``, with the nearest code, for an unknown one."""
-    if code in CODES:
-        return CODES[code]
-    near = get_close_matches(code, CODES, 1)
+    """The meaning of a code or a status; ``NotFoundError``, with the nearest one, for an unknown
+    one."""
+    known = {**CODES, **STATUSES}
+    if code in known:
+        return known[code]
+    near = get_close_matches(code, known, 1)
     hint = f"Did you mean {near[0]}? " if near else ""
     raise NotFoundError(
         "unknown-code",

@@ -191,13 +191,12 @@ class Document:
         """Boxes around the words of ``text[start:end]``, one a line, in page order."""
         found: list[Box] = []
         for page in self.pages:
-            lines: dict[int, list[float]] = {}
-            first = bisect_left(page.words, (start,))
-            if first > 0 and page.words[first - 1].end > start:
+            words = page.words
+            first, last = bisect_left(words, (start,)), bisect_left(words, (end,))
+            if first > 0 and words[first - 1].end > start:
                 first -= 1
-            for word in page.words[first:]:
-                if word.start >= end:
-                    break
+            lines: dict[int, list[float]] = {}
+            for word in words[first:last]:
                 box = lines.setdefault(word.line, [word.x0, word.y0, word.x1, word.y1])
                 box[0], box[1] = min(box[0], word.x0), min(box[1], word.y0)
                 box[2], box[3] = max(box[2], word.x1), max(box[3], word.y1)

@@ -273,6 +273,8 @@ class LibraryStatus:
     embedder: Mapping[str, JSON]
     bytes: Mapping[str, int]
     problems: tuple[Problem, ...]
+    left_out: tuple[str, ...] = ()
+    """Documents that were removed by hand and stay out until a sync names them."""
 
     def to_json(self) -> dict[str, JSON]:
         return {
@@ -283,4 +285,5 @@ class LibraryStatus:
             "embedder": dict(self.embedder),
             "bytes": dict(self.bytes),
             "problems": [problem.to_json() for problem in self.problems],
+            "left_out": list(self.left_out),
         }

@@ -123,22 +123,24 @@ class Segments:
         """Spans of the text that stand for a source range; a plain pair means no page.
 
         Spans parted only by inserted text come as one, so a range of markup over two paragraphs
-        gives one span with the separator between them.
+        gives one span with the separator between them. The spans are in text order and hold no
+        text of other source.
         """
         start, end, page = SourceSpan(*span)
         found: list[Span] = []
-        last_index = -2
+        joinable = -1  # index of the item that would go on where the last span ends
         for index in sorted(self._touching(start, end, page)):
             item = self._with_source[index]
             low, high = item.start, item.end
             if item.kind == "copy":
                 low += max(0, start - item.source_start)
                 high -= max(0, item.source_end - end)
-            if found and index == last_index + 1:
+            if index == joinable and low == item.start:
                 found[-1] = Span(found[-1].start, high)
             else:
                 found.append(Span(low, high))
-            last_index = index
+            # Where the source is in another order, an item's end can be cut off before the next.
+            joinable = index + 1 if high == item.end else -1
         return tuple(found)
 
     def _touching(self, start: int, end: int, page: int | None) -> Iterator[int]:
