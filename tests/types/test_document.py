@@ -14,7 +14,7 @@ def page(number: int, *words: Word) -> Page:
 
 
 @given(st.text("ab\n", max_size=30), st.data())
-def test_lines_are_those_of_the_first_and_the_last_character(text: str, data: st.DataObject) -> None:
+def test_lines_are_those_of_the_first_and_last_character(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
     document = Document(

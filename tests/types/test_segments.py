@@ -132,5 +132,6 @@ def test_a_source_range_gives_all_its_text_and_none_of_other_source(
 @given(built(), offsets)
 def test_there_and_back_reaches_the_same_character(case: Built, offset: int) -> None:
     ranges = case.segments.to_source((offset, offset + 1))
-    back = {index for r in ranges for span in case.segments.from_source(r) for index in range(*span)}
+    spans = [span for part in ranges for span in case.segments.from_source(part)]
+    back = {index for span in spans for index in range(*span)}
     assert (offset in back) == (offset < len(case.text) and bool(case.sources[offset]))

@@ -86,7 +86,7 @@ def _open(raw: RawDocument) -> tuple[Any, list[DocumentWarning]]:
             return file, []
         file.close()
     except pypdfium2.PdfiumError as error:
-        if _is_password(error):
+        if _is_locked(error):
             raise ExtractionError(
                 "pdf-encrypted",
                 f"{raw.id} opens only with a password.",
@@ -119,9 +119,9 @@ def _damaged(raw: RawDocument) -> ExtractionError:
     )
 
 
-def _is_password(error: Any) -> bool:
-    code = getattr(error, "err_code", None)
-    return code == pdfium.FPDF_ERR_PASSWORD or "password" in str(error).lower()
+def _is_locked(error: Any) -> bool:
+    """True if the file wants a password, or is protected by a scheme that PDFium doesn't know."""
+    return getattr(error, "err_code", None) in (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY)
 
 
 # Reading

@@ -16,6 +16,7 @@ from merestone.extraction.pdf_page import CellTag, PageTags
 
 _MAX_DEPTH = 60
 _MAX_ELEMENTS = 50_000
+_TYPE_BYTES = 64
 _HEADING = re.compile(r"H([1-6])?$")
 
 
@@ -47,12 +48,13 @@ class _TagReader:
     def __init__(self) -> None:
         self.tags = PageTags()
         self._left = _MAX_ELEMENTS
+        self._buffer = ctypes.create_string_buffer(_TYPE_BYTES)
 
     def walk(self, element: Any, place: _Place, depth: int) -> None:
         if not element or depth > _MAX_DEPTH or self._left <= 0:
             return
         self._left -= 1
-        kind = _type_of(element)
+        kind = _type_of(element, self._buffer)
         here = self._enter(kind, place)
         for child in range(max(0, pdfium.FPDF_StructElement_CountChildren(element))):
             number = pdfium.FPDF_StructElement_GetChildMarkedContentID(element, child)
@@ -96,10 +98,9 @@ class _TagReader:
             self.tags.headings[number] = place.heading
 
 
-def _type_of(element: Any) -> str:
-    size = pdfium.FPDF_StructElement_GetType(element, None, 0)
-    if not 2 < size <= 200:
+def _type_of(element: Any, buffer: Any) -> str:
+    """The type of an element; ``""`` for one longer than any standard type."""
+    size = pdfium.FPDF_StructElement_GetType(element, buffer, _TYPE_BYTES)
+    if not 2 < size <= _TYPE_BYTES:
         return ""
-    buffer = ctypes.create_string_buffer(size)
-    pdfium.FPDF_StructElement_GetType(element, buffer, size)
-    return buffer.raw[: size - 2].decode("utf-16-le", "replace")
+    return bytes(buffer[: size - 2]).decode("utf-16-le", "replace")
