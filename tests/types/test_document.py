@@ -69,6 +69,7 @@ def test_pages_are_those_that_the_characters_stand_on() -> None:
     assert document.pages_of(0, 7) == (1, 2)
     assert document.pages_of(0, 4) == (2,)
     assert document.pages_of(3, 4) == ()
+    assert document.pages_of(4, 4) == (1,), "an empty span is where the next character is"
 
 
 def test_boxes_surround_the_words_of_each_line_of_each_page() -> None:

@@ -232,7 +232,9 @@ def _prepared(piece: str) -> str:
     if piece.isascii():
         return piece
     cleaned = _DROPPED.sub("", piece).translate(_ALIKE)
-    return unicodedata.normalize("NFKC", _with_few_marks(cleaned))
+    normal = unicodedata.normalize("NFKC", _with_few_marks(cleaned))
+    # The compatibility form parts the vowel AM of Thai and Lao, which is one sign.
+    return normal.replace("\u0e4d\u0e32", "\u0e33").replace("\u0ecd\u0eb2", "\u0eb3")
 
 
 def _with_few_marks(text: str) -> str:

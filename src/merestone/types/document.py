@@ -170,7 +170,8 @@ class Document:
     warnings: tuple[DocumentWarning, ...] = ()
 
     def lines_of(self, start: int, end: int) -> tuple[int, int] | None:
-        """First and last source line (from 1) of ``text[start:end]``; ``None`` without lines."""
+        """First and last source line (from 1) of ``text[start:end]``, of the character behind it
+        if it is empty; ``None`` without lines."""
         if not self.line_starts:
             return None
         ranges = self.segments.to_source((start, max(end, start + 1)))
@@ -181,11 +182,12 @@ class Document:
         return bisect_right(self.line_starts, first), bisect_right(self.line_starts, last)
 
     def pages_of(self, start: int, end: int) -> tuple[int, ...]:
-        """Numbers of the pages that hold characters of ``text[start:end]``, ascending."""
+        """Numbers of the pages that hold characters of ``text[start:end]``, ascending; of the
+        character behind it if it is empty."""
         if not self.pages:
             return ()
-        found = {r.page for r in self.segments.to_source((start, end)) if r.page is not None}
-        return tuple(sorted(found))
+        ranges = self.segments.to_source((start, max(end, start + 1)))
+        return tuple(sorted({r.page for r in ranges if r.page is not None}))
 
     def boxes_of(self, start: int, end: int) -> tuple[Box, ...]:
         """Boxes around the words of ``text[start:end]``, one a line, in page order."""

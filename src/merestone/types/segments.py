@@ -78,6 +78,8 @@ class Segments:
         return [item.start for item in self.items]
 
     def _overlapping(self, span: tuple[int, int]) -> Iterator[Segment]:
+        if span[0] >= span[1]:
+            return
         index = max(0, bisect_right(self._starts, span[0]) - 1)
         while index > 0 and self.items[index - 1].end > span[0]:
             index -= 1
@@ -91,7 +93,7 @@ class Segments:
         """Source ranges that ``span`` of the text was made from, in text order.
 
         Ranges that touch, or are parted only by source that has no text, come as one. A span of
-        inserted text alone has no source: the result is empty.
+        inserted text alone has no source, nor has an empty one: the result is empty.
         """
         found: list[SourceSpan] = []
         for item in self._overlapping(span):
@@ -124,7 +126,7 @@ class Segments:
 
         Spans parted only by inserted text come as one, so a range of markup over two paragraphs
         gives one span with the separator between them. The spans are in text order and hold no
-        text of other source.
+        text of other source; an empty range has none.
         """
         start, end, page = SourceSpan(*span)
         found: list[Span] = []
@@ -146,7 +148,7 @@ class Segments:
     def _touching(self, start: int, end: int, page: int | None) -> Iterator[int]:
         """Indexes in ``_with_source`` of the items that share source with ``[start, end)``."""
         by_source = self._by_source.get(page)
-        if by_source is None:
+        if by_source is None or start >= end:
             return
         first = bisect_right(by_source.reach, start)
         last = bisect_left(by_source.starts, end)
