@@ -114,6 +114,11 @@ def test_a_heading_a_page_that_counts_is_none() -> None:
     assert not any(find_furniture(*pages_of(*pages)).values())
 
 
+def test_a_large_numbered_line_a_page_is_a_heading() -> None:
+    pages = [[(f"Step {number}", 60.0, 14.0), *BODY] for number in range(1, 7)]
+    assert not any(find_furniture(*pages_of(*pages)).values())
+
+
 @pytest.mark.parametrize(("text", "value"), [("i", 1), ("iv", 4), ("XXIX", 29), ("c", 100)])
 def test_roman_numerals(text: str, value: int) -> None:
     assert roman_value(text) == value

@@ -24,6 +24,8 @@ _LINES_IN_ZONE = 4
 _SAME_BASELINE = 6.0
 _SAME_SIZE = 1.5
 _SHARE_OF_PAGES = 0.3
+_HEADING_SIZE = 1.15
+"""Times the body's type size: a line this large whose number differs may be a heading a page."""
 _CLEAR_GAP = 1.3
 """Times the body's line pitch: the least space between furniture and a body set alike."""
 
@@ -58,7 +60,11 @@ def find_furniture(
     repeated: dict[tuple[int, bool], set[int]] = defaultdict(set)
     for group in [*_groups(candidates), *_numbered_heads(candidates)]:
         on_pages = {candidate.line.page for candidate in group}
-        if len(on_pages) >= least and _stands_apart(group, pitch, body):
+        if (
+            len(on_pages) >= least
+            and _stands_apart(group, pitch, body)
+            and not _may_be_headings(group, body)
+        ):
             for candidate in group:
                 repeated[candidate.line.page, candidate.top].add(candidate.line.number)
     found: dict[int, set[int]] = defaultdict(set)
@@ -218,6 +224,16 @@ def _stands_apart(
         clear = inner is None or abs(inner.baseline - line.baseline) > _CLEAR_GAP * pitch
         apart += other_style or clear
     return 2 * apart > len(group)
+
+
+def _may_be_headings(group: Sequence[_Candidate], body: tuple[str, float] | None) -> bool:
+    """True if the lines are set larger than the body and say the same but for a number: running
+    heads are hardly ever larger, while ``Step 1`` and ``Step 2`` head pages of their own."""
+    if body is None or _is_number(group[0].key):
+        return False
+    return len({item.line.text for item in group}) == len(group) > 1 and all(
+        item.line.size >= _HEADING_SIZE * body[1] for item in group
+    )
 
 
 def _style_of(line: Line) -> tuple[str, float]:
