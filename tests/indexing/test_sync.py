@@ -322,6 +322,12 @@ def test_a_document_over_the_size_limit_is_not_read(tmp_path: Path) -> None:
     assert [(p.document, p.status) for p in report.problems] == [("big.txt", "too_large")]
 
 
+def test_a_document_in_another_language_is_found_by_its_words(folder: Folder) -> None:
+    folder.write("a.html", '<html lang="de"><body><p>Die Verordnungen gelten.</p></body></html>')
+    folder.library.sync()
+    assert folder.library.search("Verordnungen gelten", mode="lexical").hits
+
+
 _NAMES = st.sampled_from(["a.md", "b.md", "c/d.md", "c/e.md", "f.txt"])
 _TEXTS = st.sampled_from(
     [ALPHA, BETA, "plain words", "", "# T\n\n" + "many words here. " * 60, "Zürich 日本 👩‍👩‍👧"]

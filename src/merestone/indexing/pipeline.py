@@ -13,7 +13,7 @@ from merestone.extraction import (
     extractors,
     read_document,
 )
-from merestone.text.analysis import terms
+from merestone.text.analysis import REVISION, terms
 from merestone.text.hashing import canonical_json, digest
 from merestone.types import (
     ChunkingSettings,
@@ -50,7 +50,7 @@ class Pipeline:
     def fingerprint(self, media_type: str) -> str:
         """Hash of extraction, chunking and render for documents of ``media_type``."""
         extraction = extraction_fingerprint(media_type, self._extraction)
-        return digest("pipeline", extraction, self._chunking_fingerprint)
+        return digest("pipeline", extraction, self._chunking_fingerprint, str(REVISION))
 
     def failure_key(self, source_hash: str) -> str:
         """Tells a failure that is known from one that is new: other bytes, other settings or
@@ -68,10 +68,14 @@ class Pipeline:
         return self._chunker.cut(document, self._chunking, self._tokenizer)
 
 
-def row_of(document: Document, cutting: Cutting, index: int) -> ChunkRow:
-    """What the indexes need of one chunk, its vector apart."""
+def row_of(cutting: Cutting, index: int) -> ChunkRow:
+    """What the indexes need of one chunk, its vector apart.
+
+    Terms are made without the document's language, as those of a query are: a word has to come
+    out the same on both sides.
+    """
     chunk = cutting.chunks[index]
-    return ChunkRow(chunk, input_hash(chunk), tuple(terms(render(chunk), document.language)))
+    return ChunkRow(chunk, input_hash(chunk), tuple(terms(render(chunk))))
 
 
 def raw_document(identifier: str, path: str | Path, data: bytes) -> RawDocument:

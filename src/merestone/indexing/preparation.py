@@ -64,7 +64,7 @@ def prepare(
         return fail(todo, pipeline, source_hash, unreadable(listed.id, error))
     except ExtractionError as error:
         return fail(todo, pipeline, source_hash, problem_of(listed.id, error))
-    rows = tuple(row_of(document, cutting, index) for index in range(len(cutting.chunks)))
+    rows = tuple(row_of(cutting, index) for index in range(len(cutting.chunks)))
     stored = snapshot.inputs(listed.id) if snapshot else {}
     origin = todo.moved_from
     left_behind = len(snapshot.inputs(origin.id)) if snapshot and origin else 0

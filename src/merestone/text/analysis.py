@@ -12,7 +12,7 @@ import re
 import threading
 import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 import Stemmer
@@ -148,15 +148,12 @@ _FLAG = "[\U0001f1e6-\U0001f1ff]"
 _WORD = rf"(?:(?![{_CJK}{SOUTHEAST_ASIAN}])[\w{MARKS}])++"
 
 _ASCII_RUN = re.compile(_run_pattern(r"\w++"), re.VERBOSE | re.ASCII)
-_RUN = re.compile(
-    rf"""
+_RUN = rf"""
     {_run_pattern(_WORD)}
     | (?P<cjk>[{_CJK}]+)
     | (?P<clusters>[{SOUTHEAST_ASIAN}]+)
     | (?P<emoji>{_FLAG}{_FLAG}?|[{_EMOJI}])
-    """,
-    re.VERBOSE,
-)
+"""
 
 _IDENTIFIER = re.compile(r"[\d_.]|::|--")
 _VERSION = re.compile(r"[vV]\d+(?:\.\d+)+(?:[.\-+]\w+)*")
@@ -168,8 +165,14 @@ _WEAK_MARKS = re.compile(rf"[{_JOINTS}\[\],'_]+")
 _UNSTEMMED = re.compile(rf"[{_JOINTS}\[\]'_\d]")
 
 
+@cache
+def _any_run() -> re.Pattern[str]:
+    """Compiled when first needed: that takes longer than the rest of this module's import."""
+    return re.compile(_RUN, re.VERBOSE)
+
+
 def _runs(prepared: str) -> Iterator[re.Match[str]]:
-    return (_ASCII_RUN if prepared.isascii() else _RUN).finditer(prepared)
+    return (_ASCII_RUN if prepared.isascii() else _any_run()).finditer(prepared)
 
 
 @lru_cache(maxsize=_CACHE_SIZE)
