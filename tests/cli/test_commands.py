@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import runpy
 from pathlib import Path
 
@@ -204,6 +205,29 @@ def test_export_writes_a_chunk_a_line(shell: Shell) -> None:
     assert code == 0
     assert len(out.splitlines()) == len(rows)
     assert shell("export", "no/such/folder/x")[0] == 2
+
+
+def test_export_destroys_nothing(shell: Shell) -> None:
+    shell("sync")
+    for taken in (".merestone/library.db", "a.md"):
+        code, _, err = shell("export", taken)
+        assert code == 2
+        assert "[file-in-use]" in err
+    assert (shell.folder / "a.md").read_text() == ALPHA
+    assert shell("status")[0] == 0
+    assert "[path-is-folder]" in shell("export", ".")[2]
+    (shell.folder / "link.jsonl").symlink_to("real.jsonl")
+    assert shell("export", "link.jsonl")[0] == 0
+    assert (shell.folder / "link.jsonl").is_symlink()
+    assert (shell.folder / "real.jsonl").read_text()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+def test_a_pipe_is_not_read(shell: Shell) -> None:
+    os.mkfifo(shell.folder / "pipe.md")
+    code, _, err = shell("cut", "pipe.md")
+    assert code == 2
+    assert "[not-a-file]" in err
 
 
 def test_filters_come_before_ranking(shell: Shell) -> None:

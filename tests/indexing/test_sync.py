@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -320,6 +321,47 @@ def test_a_document_over_the_size_limit_is_not_read(tmp_path: Path) -> None:
     with open_library(tmp_path, extraction={"max_document_bytes": 1000}) as library:
         report = library.sync()
     assert [(p.document, p.status) for p in report.problems] == [("big.txt", "too_large")]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are text there")
+def test_names_that_are_no_text_meet_in_no_id(folder: Folder) -> None:
+    names = [b"bad\xff.md", b"bad%FF.md", b"bad%25FF.md", b"a%20b.md"]
+    for number, name in enumerate(names):
+        with open(os.path.join(os.fsencode(folder.path), name), "wb") as file:
+            file.write(b"Words of file %d." % number)
+    folder.library.sync()
+    assert set(folder.contents()) == {"bad%FF.md", "bad%25FF.md", "bad%2525FF.md", "a%20b.md"}
+    assert not folder.library.sync(full_hash=True).changes
+
+
+def test_an_unreadable_ignore_file_lets_nothing_in_and_prunes_nothing(folder: Folder) -> None:
+    folder.write("sub/.merestoneignore", "private/\n")
+    folder.write("sub/private/secret.md", "secret words")
+    folder.write("sub/open.md", "open words")
+    folder.library.sync()
+    assert set(folder.contents()) == {"sub/open.md"}
+    (folder.path / "sub/.merestoneignore").unlink()
+    (folder.path / "sub/.merestoneignore").symlink_to("nowhere")
+    report = folder.library.sync()
+    assert report.documents["failed"] == 1
+    assert set(folder.contents()) == {"sub/open.md"}
+
+
+def test_an_ignore_file_may_begin_with_a_mark(folder: Folder) -> None:
+    folder.write(".merestoneignore", b"\xef\xbb\xbfa.md\r\n")
+    folder.write("a.md", ALPHA)
+    folder.write("b.md", BETA)
+    folder.library.sync()
+    assert set(folder.contents()) == {"b.md"}
+
+
+def test_verify_tells_of_another_embedder(folder: Folder) -> None:
+    folder.write("a.md", ALPHA)
+    folder.library.sync()
+    folder.library.close()
+    folder.library = open_library(folder.path, embedding={"model": "minilm"})
+    codes = {finding.code for finding in folder.library.verify().findings}
+    assert "embedder-changed" in codes
 
 
 def test_a_document_in_another_language_is_found_by_its_words(folder: Folder) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from dataclasses import asdict
 from pathlib import Path
 
@@ -91,6 +92,11 @@ def raw_document(identifier: str, path: str | Path, data: bytes) -> RawDocument:
 def read_path(path: str | Path) -> bytes:
     """The bytes of the file at ``path``; ``SourceError`` if there is none to read."""
     try:
+        # Only then opened: a pipe or a device may never end.
+        if not Path(path).is_dir() and not stat.S_ISREG(Path(path).stat().st_mode):
+            raise SourceError(
+                "not-a-file", f"{path} is no regular file.", "Name a file, not a pipe or a device."
+            )
         return Path(path).read_bytes()
     except IsADirectoryError as error:
         raise SourceError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from merestone.types import Problem, SettingsError, SourceError, SourceSettings,
 
 IGNORE_FILE = ".merestoneignore"
 CONFIG_FILE = "merestone.toml"
+
+_LIKE_A_BYTE = re.compile(rb"%(?=(?:25)*[89A-F][0-9A-F])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +61,8 @@ class _Walk:
     def __init__(self, root: Path, source: SourceSettings) -> None:
         self._root = root
         self._prefix = f"{source.name}:" if source.name else ""
-        self._include = GitIgnoreSpec.from_lines(source.include) if source.include else None
-        self._exclude = GitIgnoreSpec.from_lines(source.exclude) if source.exclude else None
+        self._include = _spec(source.include, "include") if source.include else None
+        self._exclude = _spec(source.exclude, "exclude") if source.exclude else None
         self.problems: list[Problem] = []
         self.unlisted: list[str] = []
 
@@ -72,7 +75,10 @@ class _Walk:
             except OSError as error:
                 self._fail(folder, error, folder=True)
                 continue
-            rules = rules + self._rules_in(folder, entries)
+            found = self._rules_in(folder, entries)
+            if found is None:
+                continue
+            rules = rules + found
             for entry in entries:
                 if entry.name.startswith(".") or (not folder and entry.name == CONFIG_FILE):
                     continue
@@ -94,20 +100,20 @@ class _Walk:
 
     def _rules_in(
         self, folder: str, entries: Sequence[os.DirEntry[str]]
-    ) -> list[tuple[str, GitIgnoreSpec]]:
+    ) -> list[tuple[str, GitIgnoreSpec]] | None:
+        """The folder's own rules; ``None`` if they can't be read. Then the folder is not listed:
+        what was to be left out must not get in, and nothing below it counts as gone."""
         if not any(entry.name == IGNORE_FILE for entry in entries):
             return []
         path = self._root / folder / IGNORE_FILE
         try:
-            lines = path.read_text("utf-8", "replace").splitlines()
-            return [(folder, GitIgnoreSpec.from_lines(lines))]
+            if not path.is_file():
+                raise OSError(f"{IGNORE_FILE} is not a file")
+            lines = path.read_text("utf-8-sig", "surrogateescape").splitlines()
         except OSError as error:
-            self._fail(f"{folder}/{IGNORE_FILE}".lstrip("/"), error)
-            return []
-        except ValueError as error:
-            raise SettingsError(
-                "invalid-pattern", f"{path} holds a pattern that cannot be: {error}.", "Mend it."
-            ) from error
+            self._fail(folder, error, folder=True)
+            return None
+        return [(folder, _spec(lines, str(path)))]
 
     def _is_ignored(self, name: str, rules: Iterable[tuple[str, GitIgnoreSpec]]) -> bool:
         ignored = False
@@ -127,6 +133,15 @@ class _Walk:
         self.problems.append(unreadable(identifier, error))
 
 
+def _spec(lines: Iterable[str], origin: str) -> GitIgnoreSpec:
+    try:
+        return GitIgnoreSpec.from_lines(lines)
+    except ValueError as error:
+        raise SettingsError(
+            "invalid-pattern", f"{origin} holds a pattern that cannot be: {error}.", "Mend it."
+        ) from error
+
+
 def unreadable(document: str, error: OSError) -> Problem:
     """The problem that a file or folder cannot be read for a reason outside of it."""
     return Problem(
@@ -140,14 +155,12 @@ def unreadable(document: str, error: OSError) -> Problem:
 
 def portable_name(name: str) -> str:
     """A file's name as an id: ``/`` between folders, bytes that are no text as ``%XX``."""
-    raw = os.fsencode(name)
-    try:
-        text = raw.decode()
-    except UnicodeDecodeError:
-        text = raw.decode("utf-8", "surrogateescape")
-        text = "".join(
-            f"%{ord(char) - 0xDC00:02X}" if 0xDC80 <= ord(char) <= 0xDCFF else char for char in text
-        )
+    # What looks like such a byte already is escaped, so that no two names meet in one id.
+    raw = _LIKE_A_BYTE.sub(b"%25", os.fsencode(name))
+    text = "".join(
+        f"%{ord(char) - 0xDC00:02X}" if 0xDC80 <= ord(char) <= 0xDCFF else char
+        for char in raw.decode("utf-8", "surrogateescape")
+    )
     return text.replace(os.sep, "/")
 
 

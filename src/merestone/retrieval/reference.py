@@ -10,7 +10,9 @@ from pathlib import Path
 from merestone.types import JSON, Chunk, NotFoundError, SettingsError, Snapshot
 
 _CHUNK_ID = re.compile(r"[0-9a-f]{32}")
-_SPAN = re.compile(r"(?P<document>.+)#(?P<start>\d+)-(?P<end>\d+)(?:@(?P<version>[0-9a-f]+))?")
+_SPAN = re.compile(
+    r"(?P<document>.+)#(?P<start>\d+)-(?P<end>\d+)(?:@(?P<version>[0-9a-f]+))?", re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ def _from_file(path: Path) -> str | SpanReference:
             int(citation["end"]),
             str(citation["version"]),
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise SettingsError(
             "invalid-citation",
             f"{path} does not hold a citation: {error}.",

@@ -66,6 +66,11 @@ CODES: dict[str, str] = {
         "The system does not let the file be read, or it vanished. It is tried again by "
         "the next sync; what is stored stays."
     ),
+    "file-in-use": (
+        "An export was to be written over the library or over one of its documents. Name "
+        "another file."
+    ),
+    "not-a-file": "A pipe, a device or a socket was named where a file was wanted.",
     "file-unwritable": "The file that an export should go to can't be written.",
     "large-deletion": (
         "More than 30 % of the documents, and more than two, are gone from the sources: "
