@@ -55,6 +55,9 @@ def test_flag_beats_environment_beats_project_beats_user(
         ("[embedding]\nmodel = 'minilmm'\n", "unknown-plugin", "minilm"),
         ("[chunking]\nmax_tokens = 300\n", "max-tokens-too-large", "256"),
         ("[[sources]]\npath='a'\n[[sources]]\npath='b'\n", "invalid-setting", "name"),
+        ("[extraction]\ndefault_encoding = 'klingon'\n", "invalid-setting", "klingon"),
+        ("[extraction]\ndefault_encoding = 'rot13'\n", "invalid-setting", "rot13"),
+        ("[embedding]\nthreads = 100000\n", "invalid-setting", "threads"),
         ("not toml", "config-unreadable", "merestone.toml"),
     ],
 )

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from merestone.types import (
     JSON,
@@ -30,6 +30,14 @@ _CHARS_PER_TOKEN = 8
 _TARGET_SHARE = 0.8
 
 
+def is_text_encoding(name: str) -> bool:
+    """True if Python decodes bytes to text by that name."""
+    try:
+        return isinstance(b"".decode(name), str) and isinstance(b"a".decode(name), str)
+    except (LookupError, ValueError, UnicodeError):
+        return False
+
+
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -48,6 +56,13 @@ class _Extraction(_Table):
     worker_wall_seconds: int = Field(default=120, ge=1)
     default_encoding: str | None = None
 
+    @field_validator("default_encoding")
+    @classmethod
+    def _is_known(cls, name: str | None) -> str | None:
+        if name is not None and not is_text_encoding(name):
+            raise ValueError("Python knows no text encoding of that name")
+        return name
+
 
 class _Chunking(_Table):
     strategy: str = "structure"
@@ -63,13 +78,13 @@ class _Embedding(_Table):
     model: str = "minilm"
     on_overlong: str = Field(default="error", pattern="^(error|truncate|window)$")
     batch_tokens: int = Field(default=768, ge=1)
-    threads: int = Field(default=0, ge=0)
+    threads: int = Field(default=0, ge=0, le=256)
     cache_bytes: int = Field(default=2_000_000_000, ge=0)
 
 
 class _Retrieval(_Table):
     dense_weight: float = Field(default=0.5, ge=0, le=1)
-    candidates: int = Field(default=100, ge=1)
+    candidates: int = Field(default=100, ge=1, le=100_000)
 
 
 class _Config(_Table):
@@ -118,6 +133,11 @@ def load_settings(
 def chunking_settings(values: Mapping[str, JSON], max_tokens: int) -> ChunkingSettings:
     """Chunking settings with defaults derived for an embedder that reads ``max_tokens``."""
     given = {key: value for key, value in values.items() if value is not None}
+    for key, value in given.items():
+        if key != "strategy" and (not isinstance(value, int) or isinstance(value, bool)):
+            raise SettingsError(
+                "invalid-setting", f"{key} = {value!r} is not a whole number.", "Give an int."
+            )
     limit = int(given.get("max_tokens", max_tokens))
     target = max(1, int(_TARGET_SHARE * limit))
     defaults = {

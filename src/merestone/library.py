@@ -194,7 +194,7 @@ class Library:
         progress: ProgressCallback = lambda _: None,
     ) -> SyncReport:
         """What :meth:`sync` would do; nothing is embedded or stored."""
-        names = [os.fspath(path) for path in paths]
+        names = _names(paths)
         return self._indexer().plan(names, full_hash=full_hash, progress=progress)
 
     def sync(
@@ -209,7 +209,7 @@ class Library:
 
         A run with ``paths`` touches nothing outside them. ``full_hash`` trusts no file times.
         """
-        names = [os.fspath(path) for path in paths]
+        names = _names(paths)
         return self._indexer().sync(
             names, full_hash=full_hash, allow_deletions=allow_deletions, progress=progress
         )
@@ -354,6 +354,7 @@ class Library:
 
     def remove(self, documents: Sequence[str]) -> None:
         """Drop documents and leave them out until a sync names them."""
+        documents = _names(documents)
         with self._store.snapshot() as snapshot:
             for document in documents:
                 if snapshot.record(document) is None:
@@ -381,6 +382,13 @@ def _embedder_changed() -> Finding:
         "The library was made with another embedder than the configured one.",
         "Set the embedder back, or remove .merestone/library.db and sync; nothing else is lost.",
     )
+
+
+def _names(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[str]:
+    """Names as a list; one name alone is meant as such, not as its letters."""
+    if isinstance(paths, str | os.PathLike):
+        return [os.fspath(paths)]
+    return [os.fspath(path) for path in paths]
 
 
 def _filter(where: Where) -> Filter | None:

@@ -327,3 +327,20 @@ def test_the_reference_is_the_help_of_the_commands() -> None:
     tools = Path(__file__).parents[2] / "tools" / "write_commands.py"
     written = runpy.run_path(str(tools))
     assert written["TARGET"].read_text("utf-8") == written["reference"]()
+
+
+def test_a_path_that_is_gone_is_meant_from_where_one_stands(shell: Shell) -> None:
+    (shell.folder / "sub").mkdir()
+    (shell.folder / "sub" / "c.md").write_text("Words of c.")
+    shell("sync")
+    (shell.folder / "sub" / "c.md").unlink()
+    inner = Shell(shell.folder / "sub", shell._capture)
+    assert inner.json("sync", "c.md")["documents"]["removed"] == 1  # type: ignore[index]
+
+
+@pytest.mark.parametrize("k", ["99999999999999999999", "-3"])
+def test_a_number_of_hits_that_cannot_be_is_told(shell: Shell, k: str) -> None:
+    shell("sync")
+    code, _, err = shell("search", "alpha", "-k", k)
+    assert code == 2
+    assert "[invalid-k]" in err

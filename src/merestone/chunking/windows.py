@@ -22,6 +22,10 @@ def windows(text: str, size: int, overlap: int = 0) -> list[Window]:
     text. An empty text has no windows. Raises :class:`SettingsError`, a ``ValueError``, unless
     ``size`` is at least 1 and ``0 <= overlap < size``.
     """
+    if not isinstance(text, str):
+        raise SettingsError(
+            "invalid-window", f"The text is {type(text).__name__}, not str.", "Decode it first."
+        )
     for name, value in (("size", size), ("overlap", overlap)):
         if not isinstance(value, int) or isinstance(value, bool):
             raise SettingsError(

@@ -90,6 +90,9 @@ def run(arguments: list[str]) -> int:
         # The reader of our output has left, as `head` does. Nothing more can be written.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        click.echo(f"error: The output cannot be written: {error.strerror or error}.", err=True)
+        return WRONG_USE
     except MerestoneError as error:
         click.echo(f"error: {error.message}\n  {error.remedy}\n  [{error.code}]", err=True)
         return _exit_code(error)

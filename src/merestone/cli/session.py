@@ -12,7 +12,7 @@ import click
 
 from merestone import config
 from merestone.library import Library
-from merestone.types import JSON, SettingsError
+from merestone.types import JSON, SettingsError, StoreError
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
 where_option = click.option(
@@ -48,7 +48,26 @@ def open_library(directory: Path) -> Library:
 def enter(directory: Path, paths: Sequence[str]) -> list[str]:
     """``paths`` as they are meant from ``directory``."""
     base = directory.absolute()
-    return [os.path.abspath(base / path) if (base / path).exists() else path for path in paths]
+    known = [os.path.abspath(base / path) for path in paths]
+    # A path that is gone may still be one of the library's documents, and so may an id.
+    return [
+        full if os.path.lexists(full) or _is_inside(full, directory) else path
+        for full, path in zip(known, paths, strict=True)
+    ]
+
+
+def _is_inside(full: str, directory: Path) -> bool:
+    """True if the library holds a document of that path."""
+    with open_library(directory) as library:
+        uri = Path(full).as_uri()
+        try:
+            with library.snapshot() as snapshot:
+                return any(
+                    record.uri == uri or record.uri.startswith(f"{uri}/")
+                    for record in snapshot.records()
+                )
+        except StoreError:
+            return False
 
 
 def answer(value: Any, as_json: bool, as_text: Callable[[], str]) -> None:

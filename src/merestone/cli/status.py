@@ -52,7 +52,7 @@ def _told(status: LibraryStatus) -> str:
         f"Library version {status.library_version}, schema {status.schema}.",
         f"Documents: {documents or 'none'}; {amount(status.chunks, 'chunk')}.",
         f"Embedder: {status.embedder['name']}, {status.embedder['dimension']} dimensions.",
-        f"On disk: {sum(sizes.values()):,.1f} MB ({shown}).",
+        f"On disk: {sum(sizes.values()):,.1f} MB" + (f" ({shown})." if shown else "."),
     ]
     lines += [
         f"  {problem.status}: {problem.message} {problem.remedy} [{problem.code}]"

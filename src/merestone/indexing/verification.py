@@ -23,6 +23,7 @@ from merestone.types import (
     ExtractionError,
     Finding,
     Snapshot,
+    Vectors,
 )
 
 _SAMPLE = 32
@@ -189,16 +190,20 @@ class Verification:
         if not every and len(numbers) > _SAMPLE:
             step = len(numbers) / _SAMPLE
             numbers = [numbers[int(index * step)] for index in range(_SAMPLE)]
-        for part in _slices([number for number, _, _ in numbers]):
+        inputs = {number: value for number, _, value in numbers}
+        fresh: dict[str, Vectors] = {}
+        for part in _slices(list(inputs)):
             chunks = self._snapshot.by_number(part)
             stored = self._snapshot.vectors(part)
-            fresh = self._embedder.embed_passages([render(chunks[number]) for number in part])
-            for row, number in enumerate(part):
+            # Equal inputs have equal vectors: each is embedded once, and every row is compared.
+            new = {inputs[n]: render(chunks[n]) for n in part if inputs[n] not in fresh}
+            fresh.update(zip(new, self._embedder.embed_passages(list(new.values())), strict=True))
+            for number in part:
                 if number not in stored:
                     # The check of the store has named it.
                     continue
                 kept = np.asarray(stored[number], np.float32)
-                cosine = float(kept @ fresh[row]) / float(np.linalg.norm(kept) or 1.0)
+                cosine = float(kept @ fresh[inputs[number]]) / float(np.linalg.norm(kept) or 1.0)
                 if not cosine >= _AGREEMENT:
                     chunk = chunks[number]
                     self._find(

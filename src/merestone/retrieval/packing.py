@@ -53,9 +53,11 @@ def context(
     tried.
     """
     asked = check_question(query, _CANDIDATES, mode)
-    if budget < 1:
+    if not isinstance(budget, int) or budget < 1:
         raise SettingsError(
-            "invalid-budget", f"The budget of {budget} tokens is below 1.", "Raise it."
+            "invalid-budget",
+            f"The budget of {budget!r} tokens is not a whole number from 1 on.",
+            "Change it.",
         )
     found = find_candidates(snapshot, embedder, query, _CANDIDATES, asked, where, settings)
     by_number = snapshot.by_number([item.number for item in found.ranked])

@@ -20,15 +20,19 @@ from merestone.types import (
     Snapshot,
 )
 
+_MOST_HITS = 1_000_000
+
 MODES: tuple[Mode, ...] = ("hybrid", "dense", "lexical")
 
 
 def check_question(query: str, k: int, mode: str) -> Mode:
     """Raise ``SettingsError`` for what cannot be asked."""
-    if not query.strip():
+    if not isinstance(query, str) or not query.strip():
         raise SettingsError("empty-query", "The query is empty.", "Say what to look for.")
-    if k < 1:
-        raise SettingsError("invalid-k", f"k = {k} is below 1.", "Ask for at least one hit.")
+    if not isinstance(k, int) or not 1 <= k <= _MOST_HITS:
+        raise SettingsError(
+            "invalid-k", f"k = {k!r} is not a whole number from 1 to {_MOST_HITS:,}.", "Change it."
+        )
     for known in MODES:
         if mode == known:
             return known

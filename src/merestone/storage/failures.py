@@ -64,7 +64,7 @@ def _translate(error: apsw.Error, path: Path) -> StoreError:
             return StoreError(
                 "store-failed",
                 f"SQLite refused an operation on the library {path}: {error}.",
-                "Run `merestone doctor --index`; if it finds nothing, please report this.",
+                "Run `merestone doctor`; if it finds nothing, please report this.",
             )
 
 
