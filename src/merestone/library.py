@@ -123,9 +123,9 @@ class Library:
 
     def __init__(self, settings: LibrarySettings) -> None:
         self.settings = settings
-        self._store: Store = open_store(settings.state)
+        self._opened: Store | None = open_store(settings.state)
         self._stack = ExitStack()
-        self._stack.callback(self._store.close)
+        self._stack.callback(self._opened.close)
 
     @classmethod
     def open(
@@ -162,8 +162,17 @@ class Library:
         self.close()
 
     def close(self) -> None:
-        """Let go of files."""
+        """Let go of files. The library can't be used any more."""
+        self._opened = None
         self._stack.close()
+
+    @property
+    def _store(self) -> Store:
+        if self._opened is None:
+            raise SettingsError(
+                "library-closed", "The library was closed.", "Open it again with Library.open."
+            )
+        return self._opened
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -195,6 +204,10 @@ class Library:
     ) -> SyncReport:
         """What :meth:`sync` would do; nothing is embedded or stored."""
         names = _names(paths)
+        if self._store.exists():
+            # A sync would refuse; a plan must not promise.
+            with self._asked():
+                pass
         return self._indexer().plan(names, full_hash=full_hash, progress=progress)
 
     def sync(

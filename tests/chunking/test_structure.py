@@ -258,3 +258,14 @@ def test_time_grows_with_the_text_and_not_with_its_square() -> None:
             cut(read_markdown(unit * times), settings, tokenizer)
             asked.append(tokenizer.asked)
         assert asked[1] <= 2.4 * asked[0] + 1000
+
+
+def test_a_tiny_section_beside_a_large_one_is_no_chunk_of_its_own() -> None:
+    big = "\n\n".join("word " * 20 for _ in range(6))
+    for text in (
+        f"# G\n\n## Empty\n\n## Big\n\n{big}",
+        f"# G\n\n## Big\n\n{big}\n\n## T\n\nab.\n\n## Other\n\n{big}",
+    ):
+        chunks = by_words(text, 60, min_tokens=10).chunks
+        assert all(len(chunk.text.split()) >= 10 for chunk in chunks)
+        assert not any(chunk.text.splitlines()[-1].startswith("#") for chunk in chunks)

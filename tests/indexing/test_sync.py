@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from indexing.conftest import Folder, open_library
 
-from merestone import SourceError
+from merestone import MerestoneError, SourceError
 from merestone.indexing import Indexer
 from merestone.types import EmbedderError, Progress, Vectors
 
@@ -440,3 +440,24 @@ def _compare_searches(one: Folder, other: Folder) -> None:
                 [found[1][key] for key in sorted(found[0])],
                 atol=2e-3,
             )
+
+
+def test_a_plan_promises_nothing_that_a_sync_refuses(folder: Folder) -> None:
+    folder.write("a.md", ALPHA)
+    folder.library.sync()
+    with open_library(folder.path, embedding={"model": "minilm"}) as other:
+        for action in (other.plan, other.sync):
+            with pytest.raises(MerestoneError) as caught:
+                action()
+            assert caught.value.code == "embedder-changed"
+
+
+def test_a_closed_library_says_so(folder: Folder) -> None:
+    folder.write("a.md", ALPHA)
+    folder.library.sync()
+    folder.library.close()
+    folder.library.close()
+    for action in (folder.library.status, folder.library.sync, folder.library.plan):
+        with pytest.raises(MerestoneError) as caught:
+            action()
+        assert caught.value.code == "library-closed"

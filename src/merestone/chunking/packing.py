@@ -130,7 +130,8 @@ class Packer:
         return 2.0 * ((tokens - target) / max(1, self._limits.tokens - target)) ** 2
 
     def _merge_small(self, pieces: list[Range], root: Section) -> list[Range]:
-        """Merge pieces under the minimum with the nearer neighbour of the same section."""
+        """Merge pieces under the minimum with a neighbour: of the same section if one fits, else
+        over the weaker boundary."""
         sections = _section_starts(root)
         index = 0
         while index < len(pieces):
@@ -139,16 +140,16 @@ class Packer:
                 index += 1
                 continue
             choices = []
-            if index > 0 and first not in sections and self.fits(pieces[index - 1][0], last):
-                choices.append((self._prices[first], index - 1))
+            if index > 0 and self.fits(pieces[index - 1][0], last):
+                choices.append((first not in sections, self._prices[first], index - 1))
             following = pieces[index + 1][1] if index + 1 < len(pieces) else None
-            if following and last not in sections and self.fits(first, following):
-                choices.append((self._prices[last], index))
+            if following and self.fits(first, following):
+                choices.append((last not in sections, self._prices[last], index))
             if not choices:
                 index += 1
                 continue
             # Taking the dearer cut away mends most.
-            at = max(choices)[1]
+            at = max(choices)[2]
             pieces[at : at + 2] = [(pieces[at][0], pieces[at + 1][1])]
             index = at
         return pieces

@@ -36,6 +36,7 @@ CODES: dict[str, str] = {
     "invalid-window": (
         "Windows need a whole size of at least 1 and an overlap from 0 to size - 1."
     ),
+    "library-closed": "A library was used after it was closed. Open it again.",
     "max-tokens-too-large": (
         "Chunks would be longer than what the embedder reads; the rest of each would "
         "never be embedded. Lower chunking.max_tokens."
