@@ -11,7 +11,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from merestone.extraction.encoding import codec_name
 from merestone.types import (
+    CONFIG_FILE,
     JSON,
     ChunkingSettings,
     EmbeddingSettings,
@@ -22,20 +24,11 @@ from merestone.types import (
     SourceSettings,
 )
 
-CONFIG_FILE = "merestone.toml"
 STATE_FOLDER = ".merestone"
 _PREFIX = "MERESTONE_"
 _NO_SETTINGS = frozenset({"MERESTONE_BENCH_DATA", "MERESTONE_FAULT", "MERESTONE_LIBRARY"})
 _CHARS_PER_TOKEN = 8
 _TARGET_SHARE = 0.8
-
-
-def is_text_encoding(name: str) -> bool:
-    """True if Python decodes bytes to text by that name."""
-    try:
-        return isinstance(b"".decode(name), str) and isinstance(b"a".decode(name), str)
-    except (LookupError, ValueError, UnicodeError):
-        return False
 
 
 class _Table(BaseModel):
@@ -59,8 +52,8 @@ class _Extraction(_Table):
     @field_validator("default_encoding")
     @classmethod
     def _is_known(cls, name: str | None) -> str | None:
-        if name is not None and not is_text_encoding(name):
-            raise ValueError("Python knows no text encoding of that name")
+        if name is not None and codec_name(name) is None:
+            raise ValueError("no text encoding of that name is known")
         return name
 
 

@@ -18,7 +18,15 @@ from merestone.embedding import open_embedder
 from merestone.embedding.cache import EmbeddingCache
 from merestone.extraction import read_document
 from merestone.extraction.worker import WorkerPool
-from merestone.indexing import Indexer, Pipeline, Verification, raw_document, read_path
+from merestone.indexing import (
+    Indexer,
+    Verification,
+    embedder_changed,
+    examine_store,
+    open_pipeline,
+    raw_document,
+    read_path,
+)
 from merestone.storage import open_store
 from merestone.text.tokenizers import FileTokenizer
 from merestone.types import (
@@ -310,12 +318,12 @@ class Library:
     def verify(self, *, every_vector: bool = False) -> Examination:
         """Prove on this library what must always hold: exact slices, coverage, limits, the same
         chunks from the same bytes, rows and indexes in step, one embedder."""
-        with self._store.snapshot() as snapshot, WorkerPool() as worker:
-            settings = self.settings
-            pipeline = Pipeline(
-                settings.extraction, settings.chunking, self.embedder.tokenizer, worker
-            )
-            verification = Verification(snapshot, pipeline, self.embedder, settings.chunking)
+        tokenizer = self.embedder.tokenizer
+        with (
+            self._store.snapshot() as snapshot,
+            open_pipeline(self.settings, tokenizer) as pipeline,
+        ):
+            verification = Verification(snapshot, pipeline, self.embedder, self.settings.chunking)
             return verification.run(every_vector=every_vector)
 
     def doctor(self) -> Examination:
@@ -342,17 +350,7 @@ class Library:
         if self._store.exists():
             with self._store.snapshot() as snapshot:
                 checked["library_version"] = snapshot.library_version
-                findings.extend(
-                    Finding(
-                        "store-inconsistent",
-                        None,
-                        fault,
-                        "Restore a copy, or remove .merestone/library.db and sync.",
-                    )
-                    for fault in snapshot.check()
-                )
-                if snapshot.generation.embedder != self.embedder.fingerprint:
-                    findings.append(_embedder_changed())
+                findings += examine_store(snapshot, self.embedder)
         return Examination(checked, tuple(findings))
 
     def export(self, file: TextIO) -> int:
@@ -383,18 +381,9 @@ class Library:
         """A snapshot that questions may be put to."""
         with self._store.snapshot() as snapshot:
             if snapshot.generation.embedder != self.embedder.fingerprint:
-                finding = _embedder_changed()
+                finding = embedder_changed()
                 raise SettingsError(finding.code, finding.message, finding.remedy)
             yield snapshot
-
-
-def _embedder_changed() -> Finding:
-    return Finding(
-        "embedder-changed",
-        None,
-        "The library was made with another embedder than the configured one.",
-        "Set the embedder back, or remove .merestone/library.db and sync; nothing else is lost.",
-    )
 
 
 def _names(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[str]:

@@ -16,7 +16,6 @@ from merestone.types import (
     ChunkingSettings,
     Cutting,
     Document,
-    Dropped,
     Edge,
     SettingsError,
     Span,
@@ -47,13 +46,12 @@ class FixedChunker:
                 "Set one of them.",
             )
         pieces: list[Piece] = []
-        dropped: list[Dropped] = []
         for low, high in _windows(document, settings, tokenizer):
             start, end = trim(document.text, low, high)
             if start < end:
                 pieces.append(_piece(document, start, end, tokenizer))
         config = chunking_fingerprint(self, settings, tokenizer)
-        return Cutting(finish(document, pieces, config), tuple(dropped))
+        return Cutting(finish(document, pieces, config), ())
 
 
 CHUNKER = FixedChunker()

@@ -37,7 +37,7 @@ class Sizes:
 
     def tokens(self, first: int, last: int) -> int:
         """Sum over the atoms. Where the text parts words at every joint this is the count of the
-        whole; elsewhere the count is as a rule smaller, see :meth:`exact`."""
+        whole; elsewhere the count is as a rule smaller, see :meth:`is_exact`."""
         return self._tokens[last] - self._tokens[first]
 
     def chars(self, first: int, last: int) -> int:

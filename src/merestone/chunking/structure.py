@@ -70,7 +70,7 @@ class _Cut:
 
     def run(self) -> Cutting:
         if not self.outline.atoms:
-            return Cutting((), _blank_or_dropped(self.document))
+            return Cutting((), ())
         ranges = self._packed()
         kept, dropped = self._sort_out(ranges)
         pieces = [self._piece(first, last, overlap) for first, last, overlap in kept]
@@ -262,11 +262,3 @@ class _Cut:
             given = blocks[next(iter(tops))].attributes
             attributes = {key: given[key] for key in ("language", "ordered") if key in given}
         return kinds.pop(), attributes
-
-
-def _blank_or_dropped(document: Document) -> tuple[Dropped, ...]:
-    body = document.text[: document.body_end]
-    if not body.strip():
-        return ()
-    start, end = trim(document.text, 0, document.body_end)
-    return (Dropped(start, end, "no letters or digits"),)

@@ -8,7 +8,7 @@ import click
 
 from merestone import config
 from merestone.cli.session import answer, json_option
-from merestone.types import SettingsError
+from merestone.types import CONFIG_FILE, SettingsError
 
 
 @click.command("init")
@@ -25,7 +25,7 @@ def command(base: Path, directory: Path | None, as_json: bool) -> None:
         raise SettingsError(
             "path-not-found", f"{folder} is not a folder.", "Make it first, or name another."
         )
-    path = folder / config.CONFIG_FILE
+    path = folder / CONFIG_FILE
     text = config.starter("minilm", list(chunkers()), sorted(extractors()))
     try:
         with path.open("x", encoding="utf-8") as file:

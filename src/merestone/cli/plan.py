@@ -19,5 +19,7 @@ from merestone.cli.session import answer, enter, json_option, open_library
 def command(directory: Path, paths: tuple[str, ...], full_hash: bool, as_json: bool) -> None:
     """Say what a sync would do, and what it would embed. Nothing is changed."""
     with open_library(directory) as library, shown_progress(quiet=True) as progress:
-        report = library.plan(enter(directory, paths), full_hash=full_hash, progress=progress)
+        report = library.plan(
+            enter(library, directory, paths), full_hash=full_hash, progress=progress
+        )
     answer(report, as_json, lambda: told(report, planned=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from merestone.cli.session import amount
+from merestone.cli.session import amount, told_problem
 from merestone.types import Problem, SyncReport
 
 _SHOWN = 20
@@ -51,10 +51,7 @@ def _changes(report: SyncReport) -> list[str]:
 
 
 def _problems(problems: tuple[Problem, ...]) -> list[str]:
-    lines = [
-        f"  {problem.status}: {problem.message} {problem.remedy} [{problem.code}]"
-        for problem in problems[:_SHOWN]
-    ]
+    lines = [told_problem(problem) for problem in problems[:_SHOWN]]
     if len(problems) > _SHOWN:
         lines.append(f"  and {len(problems) - _SHOWN:,} more (all of them with --json)")
     return lines

@@ -12,7 +12,7 @@ import click
 
 from merestone import config
 from merestone.library import Library
-from merestone.types import JSON, SettingsError, StoreError
+from merestone.types import CONFIG_FILE, JSON, Problem, SettingsError, StoreError
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
 where_option = click.option(
@@ -39,35 +39,34 @@ def open_library(directory: Path) -> Library:
     if root is None:
         raise SettingsError(
             "no-configuration",
-            f"There is no {config.CONFIG_FILE} in {directory.absolute()} or above it.",
+            f"There is no {CONFIG_FILE} in {directory.absolute()} or above it.",
             "Run `merestone init` in the folder of your documents.",
         )
     return Library.open(root)
 
 
-def enter(directory: Path, paths: Sequence[str]) -> list[str]:
+def enter(library: Library, directory: Path, paths: Sequence[str]) -> list[str]:
     """``paths`` as they are meant from ``directory``."""
     base = directory.absolute()
     known = [os.path.abspath(base / path) for path in paths]
     # A path that is gone may still be one of the library's documents, and so may an id.
     return [
-        full if os.path.lexists(full) or _is_inside(full, directory) else path
+        full if os.path.lexists(full) or _is_inside(full, library) else path
         for full, path in zip(known, paths, strict=True)
     ]
 
 
-def _is_inside(full: str, directory: Path) -> bool:
+def _is_inside(full: str, library: Library) -> bool:
     """True if the library holds a document of that path."""
-    with open_library(directory) as library:
-        uri = Path(full).as_uri()
-        try:
-            with library.snapshot() as snapshot:
-                return any(
-                    record.uri == uri or record.uri.startswith(f"{uri}/")
-                    for record in snapshot.records()
-                )
-        except StoreError:
-            return False
+    uri = Path(full).as_uri()
+    try:
+        with library.snapshot() as snapshot:
+            return any(
+                record.uri == uri or record.uri.startswith(f"{uri}/")
+                for record in snapshot.records()
+            )
+    except StoreError:
+        return False
 
 
 def answer(value: Any, as_json: bool, as_text: Callable[[], str]) -> None:
@@ -98,6 +97,11 @@ def printable(text: str) -> str:
 def indented(text: str, by: str = "    ") -> str:
     """``text`` with each line set in."""
     return "\n".join(by + line if line.strip() else "" for line in text.splitlines())
+
+
+def told_problem(problem: Problem) -> str:
+    """A problem on one line."""
+    return f"  {problem.status}: {problem.message} {problem.remedy} [{problem.code}]"
 
 
 def amount(number: int, noun: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from merestone.cli.session import amount, answer, json_option, open_library
+from merestone.cli.session import amount, answer, json_option, open_library, told_problem
 from merestone.types import LibraryStatus, Status
 
 
@@ -54,10 +54,7 @@ def _told(status: LibraryStatus) -> str:
         f"Embedder: {status.embedder['name']}, {status.embedder['dimension']} dimensions.",
         f"On disk: {sum(sizes.values()):,.1f} MB" + (f" ({shown})." if shown else "."),
     ]
-    lines += [
-        f"  {problem.status}: {problem.message} {problem.remedy} [{problem.code}]"
-        for problem in status.problems
-    ]
+    lines += [told_problem(problem) for problem in status.problems]
     if status.left_out:
         lines.append(f"Removed by hand, left out: {', '.join(status.left_out)}.")
     return "\n".join(lines)

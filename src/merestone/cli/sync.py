@@ -36,7 +36,7 @@ def command(
     Only what is new is embedded. A run with PATHS touches nothing outside them.
     """
     with open_library(directory) as library, shown_progress(quiet or dry_run) as progress:
-        names = enter(directory, paths)
+        names = enter(library, directory, paths)
         if dry_run:
             report = library.plan(names, full_hash=full_hash)
         else:

@@ -1,7 +1,15 @@
 """Sources to a library: scan, plan, sync, verify."""
 
 from merestone.indexing.indexer import Indexer
-from merestone.indexing.pipeline import Pipeline, raw_document, read_path
-from merestone.indexing.verification import Verification
+from merestone.indexing.pipeline import open_pipeline, raw_document, read_path
+from merestone.indexing.verification import Verification, embedder_changed, examine_store
 
-__all__ = ["Indexer", "Pipeline", "Verification", "raw_document", "read_path"]
+__all__ = [
+    "Indexer",
+    "Verification",
+    "embedder_changed",
+    "examine_store",
+    "open_pipeline",
+    "raw_document",
+    "read_path",
+]

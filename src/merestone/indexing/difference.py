@@ -10,23 +10,11 @@ from pathlib import Path
 from merestone.indexing.pipeline import Pipeline
 from merestone.indexing.sources import Listed, Listing, Scope, unreadable
 from merestone.text.hashing import digest
-from merestone.types import ChangeKind, DocumentRecord, Problem, Status
+from merestone.types import ChangeKind, DocumentRecord, Problem
 
 _DISTRUST_NS = 2_000_000_000
 """A file written this shortly before it was read may have been written again within the same
 tick of its clock: its time proves nothing."""
-
-_LASTING = frozenset(
-    {
-        Status.ENCRYPTED,
-        Status.UNSUPPORTED,
-        Status.TOO_LARGE,
-        Status.UNREADABLE,
-        Status.EMPTY,
-        Status.NEEDS_OCR,
-    }
-)
-"""What the same bytes will give again. The others may go better next time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +94,7 @@ class _Comparison:
         return listed.mtime_ns + _DISTRUST_NS < read_ns
 
     def _is_known_failure(self, record: DocumentRecord, source_hash: str) -> bool:
-        if record.problem is None or record.problem.status not in _LASTING:
+        if record.problem is None or not record.problem.is_lasting:
             return False
         return record.failed_hash == self.pipeline.failure_key(source_hash)
 

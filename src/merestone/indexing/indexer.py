@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from merestone.chunking import render
 from merestone.embedding.cache import EmbeddingCache
-from merestone.extraction.worker import WorkerPool
 from merestone.indexing.difference import Difference, Todo, compare
-from merestone.indexing.pipeline import Pipeline
+from merestone.indexing.pipeline import Pipeline, open_pipeline
 from merestone.indexing.preparation import Failed, Prepared, fail, prepare, problem_of
 from merestone.indexing.sources import Listing, Scope, list_folder, scope_of
 from merestone.indexing.vectors import VectorSupply, Wanted
@@ -44,14 +43,13 @@ _BATCH_CHUNKS = 256
 _DELETIONS = 0.3
 _FEW = 2
 
-_RETRY = frozenset({Status.TIMEOUT, Status.MEMORY, Status.CRASHED})
-
 
 @dataclass(slots=True)
 class _Run:
     """What one plan or sync has found and done so far."""
 
     difference: Difference
+    supply: VectorSupply
     progress: ProgressCallback
     counts: Counts = field(default_factory=Counts)
     changes: list[DocumentChange] = field(default_factory=list)
@@ -61,11 +59,10 @@ class _Run:
     done: int = 0
     """Documents that are through: stored, or in a plan, looked at."""
     chunks: int = 0
-    supply: VectorSupply | None = None
 
     def tell(self, stage: str, item: str = "") -> None:
         total = len(self.difference.todo)
-        tokens = self.supply.tally.tokens if self.supply else 0
+        tokens = self.supply.tally.tokens
         self.progress(Progress(stage, self.done, total, self.chunks, tokens, item))
 
     def note(self, item: Prepared | Failed) -> None:
@@ -75,8 +72,7 @@ class _Run:
         if isinstance(item, Failed):
             self.failed += 1
             self.problems.append(item.problem)
-            lasting = item.problem.status not in _RETRY and item.problem.code != "file-unreadable"
-            self.retry |= item.first_time or not lasting
+            self.retry |= item.first_time or not item.problem.is_lasting
             self.changes.append(DocumentChange(item.todo.listed.id, "failed"))
             return
         if item.record.problem:
@@ -92,7 +88,7 @@ class _Run:
         if record.version:
             self.changes.append(DocumentChange(record.id, "removed", None, counts))
 
-    def report(self, supply: VectorSupply, library_version: int) -> SyncReport:
+    def report(self, library_version: int) -> SyncReport:
         """The answer."""
         kinds = ("added", "changed", "moved", "access", "removed")
         documents = {
@@ -103,9 +99,9 @@ class _Run:
         return SyncReport(
             documents=documents,
             chunks=self.counts,
-            embedded=supply.tally.embedded,
-            cached=supply.tally.cached,
-            tokens=supply.tally.tokens,
+            embedded=self.supply.tally.embedded,
+            cached=self.supply.tally.cached,
+            tokens=self.supply.tally.tokens,
             library_version=library_version,
             changes=tuple(self.changes),
             problems=tuple(self.problems),
@@ -132,9 +128,9 @@ class Indexer:
         progress: ProgressCallback = lambda _: None,
     ) -> SyncReport:
         """What a sync would do. Documents are read and cut; nothing is embedded or stored."""
-        supply = VectorSupply(self._embedder, self._cache)
         with self._pipeline() as pipeline, self._snapshot() as snapshot:
             run = self._start(paths, pipeline, snapshot, full_hash, progress)
+            supply = run.supply
             seen: set[str] = set()
             for todo in run.difference.todo:
                 item = self._prepare(todo, pipeline, snapshot, run)
@@ -152,7 +148,7 @@ class Indexer:
                 run.note(item)
             for record in run.difference.removed:
                 run.remove(record, _chunk_count(snapshot, record.id))
-            return run.report(supply, snapshot.library_version if snapshot else 0)
+            return run.report(snapshot.library_version if snapshot else 0)
 
     def sync(
         self,
@@ -168,24 +164,15 @@ class Indexer:
         old version; the others go on. Raises ``SourceError`` with code ``large-deletion`` where
         more than 30 % of the documents (and more than two) would go, unless allowed.
         """
-        supply = VectorSupply(self._embedder, self._cache)
-        with (
-            self._pipeline() as pipeline,
-            self._store.writer(
-                embedder=self._embedder.fingerprint,
-                embedder_name=self._embedder.name,
-                dimension=self._embedder.dimension,
-            ) as writer,
-        ):
+        with self._pipeline() as pipeline, self._writer() as writer:
             with self._snapshot() as snapshot:
                 run = self._start(paths, pipeline, snapshot, full_hash, progress)
-                run.supply = supply
                 removed = [
                     (record, _chunk_count(snapshot, record.id)) for record in run.difference.removed
                 ]
             self._guard(run.difference, allow_deletions)
             for batch in self._batches(run, pipeline):
-                self._store_batch(batch, writer, supply, run, pipeline)
+                self._store_batch(batch, writer, run, pipeline)
             final: list[Change] = [Touch(record) for record in run.difference.touched]
             for record, chunks in removed:
                 run.remove(record, chunks)
@@ -195,26 +182,26 @@ class Indexer:
             if run.changes:
                 writer.maintain()
         with self._snapshot() as snapshot:
-            report = run.report(supply, snapshot.library_version if snapshot else 0)
+            report = run.report(snapshot.library_version if snapshot else 0)
         if run.changes:
             self._store.journal("sync", _summary(report))
         return report
 
     def remove(self, documents: Sequence[str]) -> None:
         """Drop documents, and leave them out until a sync names them."""
-        with self._store.writer(
-            embedder=self._embedder.fingerprint,
-            embedder_name=self._embedder.name,
-            dimension=self._embedder.dimension,
-        ) as writer:
+        with self._writer() as writer:
             writer.apply([Delete(document, leave_out=True) for document in documents])
         self._store.journal("remove", {"documents": list(documents)})
 
-    @contextmanager
-    def _pipeline(self) -> Iterator[Pipeline]:
-        with WorkerPool() as worker:
-            settings = self._settings
-            yield Pipeline(settings.extraction, settings.chunking, self._embedder.tokenizer, worker)
+    def _writer(self) -> AbstractContextManager[Writer]:
+        return self._store.writer(
+            embedder=self._embedder.fingerprint,
+            embedder_name=self._embedder.name,
+            dimension=self._embedder.dimension,
+        )
+
+    def _pipeline(self) -> AbstractContextManager[Pipeline]:
+        return open_pipeline(self._settings, self._embedder.tokenizer)
 
     @contextmanager
     def _snapshot(self) -> Iterator[Snapshot | None]:
@@ -251,7 +238,7 @@ class Indexer:
             full_hash=full_hash,
             max_bytes=settings.extraction.max_document_bytes,
         )
-        run = _Run(difference, progress)
+        run = _Run(difference, VectorSupply(self._embedder, self._cache), progress)
         for problem in difference.problems:
             run.problems.append(problem)
             run.changes.append(DocumentChange(problem.document, "failed"))
@@ -296,43 +283,40 @@ class Indexer:
         self,
         batch: list[Prepared | Failed],
         writer: Writer,
-        supply: VectorSupply,
         run: _Run,
         pipeline: Pipeline,
     ) -> None:
         """Embed what is new, then store the batch in one transaction."""
         changes: list[Change] = []
-        noted: list[Prepared | Failed] = []
         try:
-            ready = self._embedded(batch, supply, run)
+            ready = self._embedded(batch, run)
         except EmbedderError:
-            ready = [self._embedded_alone(item, supply, run, pipeline) for item in batch]
+            ready = [self._embedded_alone(item, run, pipeline) for item in batch]
         for item, vectors in ready:
             if item.todo.moved_from:
                 changes.append(Delete(item.todo.moved_from.id))
             changes.append(_change(item, vectors))
-            noted.append(item)
         writer.apply(changes)
-        for item in noted:
+        for item, _ in ready:
             run.note(item)
         run.tell("stored")
 
     def _embedded(
-        self, batch: Sequence[Prepared | Failed], supply: VectorSupply, run: _Run
+        self, batch: Sequence[Prepared | Failed], run: _Run
     ) -> list[tuple[Prepared | Failed, dict[str, Vectors]]]:
         wanted = _wanted([item for item in batch if isinstance(item, Prepared)])
         with self._snapshot() as snapshot:
-            held = supply.held(list(wanted), snapshot)
+            held = run.supply.held(list(wanted), snapshot)
         # No transaction is open while embedding.
-        vectors = supply.embed(wanted, held, lambda: run.tell("embed"))
+        vectors = run.supply.embed(wanted, held, lambda: run.tell("embed"))
         return [(item, vectors) for item in batch]
 
     def _embedded_alone(
-        self, item: Prepared | Failed, supply: VectorSupply, run: _Run, pipeline: Pipeline
+        self, item: Prepared | Failed, run: _Run, pipeline: Pipeline
     ) -> tuple[Prepared | Failed, dict[str, Vectors]]:
         """One document by itself, so that what fails is known and the rest is not lost."""
         try:
-            return self._embedded([item], supply, run)[0]
+            return self._embedded([item], run)[0]
         except EmbedderError as error:
             problem = replace(problem_of(item.todo.listed.id, error), status=Status.CRASHED)
             hashed = item.document.source_hash if isinstance(item, Prepared) else ""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from merestone.extraction import (
     extractors,
     read_document,
 )
+from merestone.extraction.worker import WorkerPool
 from merestone.text.analysis import REVISION, terms
 from merestone.text.hashing import canonical_json, digest
 from merestone.types import (
@@ -22,6 +25,7 @@ from merestone.types import (
     Cutting,
     Document,
     ExtractionSettings,
+    LibrarySettings,
     RawDocument,
     SourceError,
     Tokenizer,
@@ -67,6 +71,13 @@ class Pipeline:
     def cut(self, document: Document) -> Cutting:
         """The document's chunks and what is in none."""
         return self._chunker.cut(document, self._chunking, self._tokenizer)
+
+
+@contextmanager
+def open_pipeline(settings: LibrarySettings, tokenizer: Tokenizer) -> Iterator[Pipeline]:
+    """A library's pipeline, with a worker process for the time of the block."""
+    with WorkerPool() as worker:
+        yield Pipeline(settings.extraction, settings.chunking, tokenizer, worker)
 
 
 def row_of(cutting: Cutting, index: int) -> ChunkRow:

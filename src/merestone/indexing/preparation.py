@@ -53,8 +53,8 @@ def prepare(
     listed = todo.listed
     source_hash = ""
     try:
-        source_hash = hash_of(listed, max_bytes)
         if listed.size > max_bytes:
+            source_hash = hash_of(listed, max_bytes)
             raise _too_large(listed, max_bytes)
         data = Path(listed.path).read_bytes()
         source_hash = digest(data)

@@ -11,10 +11,9 @@ from pathlib import Path, PurePosixPath
 
 from pathspec import GitIgnoreSpec
 
-from merestone.types import Problem, SettingsError, SourceError, SourceSettings, Status
+from merestone.types import CONFIG_FILE, Problem, SettingsError, SourceError, SourceSettings, Status
 
 IGNORE_FILE = ".merestoneignore"
-CONFIG_FILE = "merestone.toml"
 
 _LIKE_A_BYTE = re.compile(rb"%(?=(?:25)*[89A-F][0-9A-F])")
 

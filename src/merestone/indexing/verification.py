@@ -31,6 +31,29 @@ _AGREEMENT = 0.999
 """Cosine between a stored float16 vector and the text embedded anew."""
 
 
+_SYNC_AGAIN = "Sync again; if it comes back, remove .merestone/library.db and sync."
+
+
+def examine_store(snapshot: Snapshot, embedder: Embedder) -> list[Finding]:
+    """What is wrong with the library's file, or with asking it by this embedder."""
+    findings = [
+        Finding("store-inconsistent", None, fault, _SYNC_AGAIN) for fault in snapshot.check()
+    ]
+    if snapshot.generation.embedder != embedder.fingerprint:
+        findings.append(embedder_changed())
+    return findings
+
+
+def embedder_changed() -> Finding:
+    """The finding that vectors of two embedders would meet."""
+    return Finding(
+        "embedder-changed",
+        None,
+        "The library was made with another embedder than the configured one.",
+        "Set the embedder back, or remove .merestone/library.db and sync; nothing else is lost.",
+    )
+
+
 class Verification:
     """Checks of one snapshot, document by document."""
 
@@ -56,16 +79,8 @@ class Verification:
 
     def run(self, *, every_vector: bool) -> Examination:
         """Check everything; vectors by sample unless ``every_vector``."""
-        for fault in self._snapshot.check():
-            self._find("store-inconsistent", None, fault)
+        self._findings += examine_store(self._snapshot, self._embedder)
         same_embedder = self._snapshot.generation.embedder == self._embedder.fingerprint
-        if not same_embedder:
-            self._find(
-                "embedder-changed",
-                None,
-                "The stored vectors were made with another embedder than the configured one.",
-                "Set the embedder back, or remove .merestone/library.db and sync.",
-            )
         for record in self._snapshot.records():
             if record.version:
                 self._check_document(record)
@@ -74,9 +89,8 @@ class Verification:
         return Examination(self._checked, tuple(self._findings))
 
     def _find(
-        self, code: str, document: str | None, message: str, remedy: str | None = None
+        self, code: str, document: str | None, message: str, remedy: str = _SYNC_AGAIN
     ) -> None:
-        remedy = remedy or "Sync again; if it comes back, remove .merestone/library.db and sync."
         self._findings.append(Finding(code, document, message, remedy))
 
     def _count(self, what: str, number: int = 1) -> None:

@@ -19,7 +19,7 @@ _WINDOW = 16_384
 """Code points handed over at a time. The tokenizer needs about 160 bytes of memory for a byte of
 text, so a large document never goes in whole."""
 
-_SURROGATES = dict.fromkeys(range(55296, 57344), "�")
+_SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 
 def without_surrogates(text: str) -> str:

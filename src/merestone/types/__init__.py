@@ -77,6 +77,7 @@ from merestone.types.protocols import (
 )
 from merestone.types.segments import Segment, SegmentKind, Segments, SourceSpan, Span
 from merestone.types.settings import (
+    CONFIG_FILE,
     ChunkingSettings,
     EmbeddingSettings,
     ExtractionSettings,
@@ -87,6 +88,7 @@ from merestone.types.settings import (
 from merestone.types.store import Generation, Snapshot, Store, Writer
 
 __all__ = [
+    "CONFIG_FILE",
     "JSON",
     "AllOf",
     "AnyOf",

@@ -21,6 +21,12 @@ class Problem:
     message: str
     remedy: str
 
+    @property
+    def is_lasting(self) -> bool:
+        """True if the same bytes will give it again; the others may go better next time."""
+        passing = (Status.TIMEOUT, Status.MEMORY, Status.CRASHED)
+        return self.status not in passing and self.code != "file-unreadable"
+
     def to_json(self) -> dict[str, JSON]:
         return {
             "document": self.document,

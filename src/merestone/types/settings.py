@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from merestone.types.document import JSON
 
+CONFIG_FILE = "merestone.toml"
+
 
 @dataclass(frozen=True, slots=True)
 class SourceSettings:
