@@ -5,7 +5,7 @@ from __future__ import annotations
 from merestone.extraction import read_document
 from merestone.types import Block, Document, ExtractionSettings, RawDocument
 
-SPANS = ("content", "term", "header", "caption", "lead_in")
+SPANS = ("content", "term", "header", "caption", "lead_in", "signature")
 
 
 def read(data: bytes | str, name: str, **settings: object) -> Document:

@@ -81,7 +81,7 @@ def test_every_file_keeps_the_invariants(kind: str) -> None:
         document = document_of(path)
         decoded = decode(path.read_bytes())
         check(document, "\ufeff" * decoded.mark + decoded.text)
-        if kind != "html":
+        if kind not in ("html", "ipynb"):
             assert document.text == decoded.text
 
 

@@ -11,7 +11,7 @@ from merestone.types import JSON, Block, BlockKind, Layer, Span
 MAX_DEPTH = 100
 """Blocks nested deeper are left out; their text is part of the block around them."""
 
-SPAN_ATTRIBUTES = ("content", "term", "header", "caption", "lead_in")
+SPAN_ATTRIBUTES = ("content", "term", "header", "caption", "lead_in", "signature")
 
 _INTRODUCES = re.compile(r"\b(following|follows|below|these)\b", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s+|[。！？]\s*")

@@ -8,11 +8,13 @@ OCTET_STREAM = "application/octet-stream"
 
 _PROSE = {
     "text/plain": ("txt text asc man nfo", "plain text"),
-    "text/x-rst": ("rst rest", "reStructuredText"),
     "message/rfc822": ("eml mht mhtml", "an e-mail"),
+    "text/vtt": ("vtt", "WebVTT subtitles"),
+    "application/x-subrip": ("srt", "SubRip subtitles"),
 }
 _MARKUP = {
     "text/markdown": ("md markdown mdown mkd mkdn mdx qmd rmd", "Markdown"),
+    "text/x-rst": ("rst rest", "reStructuredText"),
     "text/html": ("html htm xhtml xht shtml", "HTML"),
 }
 _RECORDS = {

@@ -1,4 +1,4 @@
-"""Formats that are read as they stand: plain text, source code, configuration, records."""
+"""Formats that are read as they stand: plain text, chats, source code, configuration."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import replace
 from itertools import pairwise
 
 from merestone.extraction.blocks import with_lead_ins, with_leftovers
+from merestone.extraction.chat import chat_blocks
 from merestone.extraction.encoding import decode
-from merestone.extraction.media_types import LANGUAGES, PROSE_TYPES, RECORD_TYPES
+from merestone.extraction.media_types import LANGUAGES, PROSE_TYPES
 from merestone.extraction.plain_layout import layout_blocks
-from merestone.extraction.plain_records import record_blocks
+from merestone.extraction.source_code_languages import BY_MEDIA_TYPE
 from merestone.extraction.source_text import text_document
 from merestone.types import Block, Document, ExtractionSettings, RawDocument
 
@@ -19,14 +20,16 @@ _GROUP = re.compile(r"[^\r\n]*\S[^\r\n]*(?:(?:\r\n|\n|\r)[^\r\n]*\S[^\r\n]*)*")
 
 
 _LONGEST_TITLE = 200
+_CHAT_TYPES = frozenset({"text/plain", "text/vtt", "application/x-subrip"})
+_READ_ELSEWHERE = frozenset({"application/json", "application/x-ipynb+json", *BY_MEDIA_TYPE})
 
 
 class PlainExtractor:
     """Reads what is text and has no reader of its own."""
 
     name = "plain"
-    revision = 1
-    media_types = frozenset({*PROSE_TYPES, *RECORD_TYPES, *LANGUAGES})
+    revision = 2
+    media_types = frozenset({*PROSE_TYPES, *LANGUAGES}) - _READ_ELSEWHERE
     isolated = False
 
     def extract(self, raw: RawDocument, settings: ExtractionSettings) -> Document:
@@ -37,18 +40,26 @@ class PlainExtractor:
 
 
 def _blocks(text: str, media_type: str) -> tuple[Block, ...]:
-    if media_type in RECORD_TYPES:
-        return with_leftovers(text, record_blocks(text, media_type))
     if media_type in LANGUAGES:
-        attributes = {"language": LANGUAGES[media_type]}
-        return tuple(
-            Block(
-                "code", match.start(), match.start() + len(match[0].rstrip()), attributes=attributes
-            )
-            for match in _GROUP.finditer(text)
-        )
+        return code_blocks(text, LANGUAGES[media_type])
+    turns = chat_blocks(text) if media_type in _CHAT_TYPES else ()
+    if turns:
+        return with_leftovers(text, turns)
     found = layout_blocks(text, structured=media_type == "text/plain")
     return with_lead_ins(text, with_leftovers(text, found))
+
+
+def code_blocks(text: str, language: str) -> tuple[Block, ...]:
+    """A ``code`` block for each group of lines that blank lines part."""
+    return tuple(
+        Block(
+            "code",
+            match.start(),
+            match.start() + len(match[0].rstrip()),
+            attributes={"language": language},
+        )
+        for match in _GROUP.finditer(text)
+    )
 
 
 def _manual_title(document: Document) -> str | None:

@@ -48,6 +48,14 @@ CODES: dict[str, str] = {
     "no-configuration": (
         "Neither the folder nor any above it holds a merestone.toml. `merestone init` writes one."
     ),
+    "semantic-needs-embedder": (
+        "A strategy that judges by meaning was asked for without an embedder. Give one, or set "
+        "semantic_weight = 0."
+    ),
+    "span-outside-text": (
+        "A cutting that is to be examined has a range that the document's text does not. "
+        "Offsets count code points of the text as Merestone read it, not bytes."
+    ),
     "tokenizer-unreadable": "The file is not a tokenizer.json of the Hugging Face format.",
     "unknown-mode": "A search runs in the mode hybrid, dense or lexical.",
     "unknown-plugin": (
@@ -81,6 +89,10 @@ CODES: dict[str, str] = {
     "path-is-folder": "A file was wanted and a folder was named.",
     "path-not-found": "A path does not exist, or is in no source and no known document.",
     # Reading
+    "code-not-parsed": (
+        "A source file is too large or too irregular for the grammar of its language. It was read "
+        "whole, but without its functions and classes."
+    ),
     "document-needs-memory": (
         "Reading the document took more memory than it may have. Split it, or raise "
         "extraction.worker_memory_bytes."
@@ -94,6 +106,10 @@ CODES: dict[str, str] = {
         "A reader ended with an error of its own, which the message names. The other "
         "documents are not affected; report it to the reader's author."
     ),
+    "grammar-unavailable": (
+        "The grammar of a programming language cannot be loaded, so its files are read without "
+        "functions and classes. Install Merestone again; the message names the grammar."
+    ),
     "needs-ocr": (
         "The document holds pictures of text and no text. Run it through OCR and put the "
         "result in its place."
@@ -105,6 +121,30 @@ CODES: dict[str, str] = {
     "pdf-encrypted": (
         "The PDF opens only with a password. Save a copy without one; a PDF that is only "
         "protected against changes is read as it is."
+    ),
+    "csv-ragged": (
+        "Some rows have more or fewer fields than most. They are kept as they stand; a delimiter "
+        "or a quote may be missing there."
+    ),
+    "csv-quote-open": (
+        "A field begins with a quote that no other closes, so the quote was read as an ordinary "
+        "sign and each line as a row. Close it, or double quotes that belong to the text."
+    ),
+    "json-line-invalid": (
+        "Some lines of the file are no valid JSON. They are kept as text; the other lines are "
+        "read as records."
+    ),
+    "json-cut-short": (
+        "The file begins like a list of objects but does not go on as one: it is damaged, or it "
+        "holds other values too. What comes behind the last object that was read is kept as text."
+    ),
+    "notebook-invalid": (
+        "The notebook is no JSON, or holds no list of cells. Its source was read as text, so "
+        "that nothing is lost; open and save it in Jupyter to repair it."
+    ),
+    "notebook-output-cut": (
+        "Outputs of the notebook are longer than 20,000 characters. Their beginnings and ends "
+        "were read and the middle was left out."
     ),
     "pdf-pages-damaged": (
         "Some pages of the PDF could not be read; the others were. The message names them, "
