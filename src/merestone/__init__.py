@@ -11,8 +11,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from merestone.chunking.separators import recursive_chunks
     from merestone.chunking.windows import windows
-    from merestone.library import Library, chunk, read
+    from merestone.library import Library, changes_between, chunk, examine_cutting, read
     from merestone.types import (
         Block,
         Chunk,
@@ -36,9 +37,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "recursive_chunks": "merestone.chunking.separators",
     "windows": "merestone.chunking.windows",
     "Library": "merestone.library",
+    "changes_between": "merestone.library",
     "chunk": "merestone.library",
+    "examine_cutting": "merestone.library",
     "read": "merestone.library",
 }
 
@@ -61,8 +65,11 @@ __all__ = [
     "Span",
     "StoreBusyError",
     "StoreError",
+    "changes_between",
     "chunk",
+    "examine_cutting",
     "read",
+    "recursive_chunks",
     "windows",
 ]
 

@@ -14,6 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from merestone.extraction.encoding import codec_name
 from merestone.types import (
     CONFIG_FILE,
+    CONTENT_TYPES,
+    CONTEXT_ROLES,
     JSON,
     ChunkingSettings,
     EmbeddingSettings,
@@ -57,14 +59,33 @@ class _Extraction(_Table):
         return name
 
 
-class _Chunking(_Table):
-    strategy: str = "structure"
+class _Profile(_Table):
+    """Settings of one content type; what is not set is that of ``[chunking]``."""
+
+    strategy: str | None = None
     max_tokens: int | None = None
     target_tokens: int | None = None
     min_tokens: int | None = None
-    overlap_tokens: int = 0
+    overlap_tokens: int | None = None
     max_chars: int | None = None
-    overlap_chars: int = 0
+    overlap_chars: int | None = None
+    torn_overlap_tokens: int | None = None
+    context: list[str] | None = None
+    group: int | None = None
+    separators: list[str] | None = None
+    semantic_weight: float | None = None
+
+
+class _Chunking(_Profile):
+    types: dict[str, _Profile] = Field(default_factory=dict)
+
+    @field_validator("types")
+    @classmethod
+    def _are_known(cls, types: dict[str, _Profile]) -> dict[str, _Profile]:
+        for name in types:
+            if name not in CONTENT_TYPES:
+                raise ValueError(f"{name} is none of {', '.join(CONTENT_TYPES)}")
+        return types
 
 
 class _Embedding(_Table):
@@ -124,22 +145,62 @@ def load_settings(
 
 
 def chunking_settings(values: Mapping[str, JSON], max_tokens: int) -> ChunkingSettings:
-    """Chunking settings with defaults derived for an embedder that reads ``max_tokens``."""
+    """Chunking settings with defaults derived for an embedder that reads ``max_tokens``.
+
+    ``types`` holds such values by content type; what they leave out is taken from ``values``.
+    """
     given = {key: value for key, value in values.items() if value is not None}
-    for key, value in given.items():
-        if key != "strategy" and (not isinstance(value, int) or isinstance(value, bool)):
-            raise SettingsError(
-                "invalid-setting", f"{key} = {value!r} is not a whole number.", "Give an int."
-            )
-    limit = int(given.get("max_tokens", max_tokens))
+    profiles = given.pop("types", {})
+    own = _checked(given)
+    limit = int(own.get("max_tokens", max_tokens))
     target = max(1, int(_TARGET_SHARE * limit))
     defaults = {
         "max_tokens": limit,
         "target_tokens": target,
-        "min_tokens": min(16, target),
+        "min_tokens": min(16, int(own.get("target_tokens", target))),
         "max_chars": _CHARS_PER_TOKEN * limit,
+        "torn_overlap_tokens": 0
+        if own.get("overlap_tokens") or own.get("overlap_chars")
+        else limit // 6,
     }
-    return ChunkingSettings(**{**defaults, **given})
+    types = {
+        name: chunking_settings({**given, **_without_none(profile)}, max_tokens)
+        for name, profile in profiles.items()
+    }
+    return ChunkingSettings(**{**defaults, **own, "types": types})
+
+
+def _without_none(values: Mapping[str, JSON]) -> dict[str, JSON]:
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _checked(values: Mapping[str, JSON]) -> dict[str, JSON]:
+    """``values`` in the types of :class:`ChunkingSettings`."""
+    found: dict[str, JSON] = {}
+    for key, value in values.items():
+        if key in ("context", "separators"):
+            known = CONTEXT_ROLES if key == "context" else None
+            if isinstance(value, str) or not all(
+                isinstance(each, str) and (known is None or each in known) for each in value
+            ):
+                wanted = f"any of {', '.join(known)}" if known else "str"
+                raise SettingsError(
+                    "invalid-setting", f"{key} = {value!r} is no list of {wanted}.", "Mend it."
+                )
+            found[key] = tuple(value)
+        elif key == "semantic_weight":
+            if not isinstance(value, int | float) or isinstance(value, bool) or not value >= 0:
+                raise SettingsError(
+                    "invalid-setting", f"{key} = {value!r} is no number from 0 on.", "Mend it."
+                )
+            found[key] = float(value)
+        elif key != "strategy" and (not isinstance(value, int) or isinstance(value, bool)):
+            raise SettingsError(
+                "invalid-setting", f"{key} = {value!r} is not a whole number.", "Give an int."
+            )
+        else:
+            found[key] = value
+    return found
 
 
 def starter(name_of_embedder: str, strategies: list[str], formats: list[str]) -> str:
@@ -154,11 +215,14 @@ path = "."            # relative to this file
 # exclude = ["drafts/"]
 
 [chunking]
-strategy = "structure"   # installed: {", ".join(strategies)}
+strategy = "auto"     # by content type; installed: {", ".join(strategies)}
 # max_tokens = 256       # hard limit of what the embedder reads for one chunk
 # target_tokens = 204
 # min_tokens = 16
 # overlap_tokens = 0
+
+# [chunking.types.code]  # settings of one content type: {", ".join(CONTENT_TYPES)}
+# max_tokens = 256
 
 [embedding]
 model = "{name_of_embedder}"         # runs here, without network
@@ -266,6 +330,8 @@ def _known_keys(place: list[str]) -> list[str]:
         "retrieval": _Retrieval,
     }
     names = [part for part in place if not part.isdigit()]
+    if names[:2] == ["chunking", "types"]:
+        return list(_Profile.model_fields) if len(names) > 2 else list(CONTENT_TYPES)
     model = tables[names[0]] if names else _Config
     return list(model.model_fields)
 
@@ -302,11 +368,13 @@ def _default_limit(config: _Config) -> int:
     from merestone.embedding import open_embedder
 
     embedder = open_embedder(EmbeddingSettings(**config.embedding.model_dump()))
-    limit = config.chunking.max_tokens
-    if limit is not None and limit > embedder.max_tokens:
-        raise SettingsError(
-            "max-tokens-too-large",
-            f"chunking.max_tokens = {limit}, but {embedder.name} reads {embedder.max_tokens}.",
-            "Lower it: what is beyond would never be embedded.",
-        )
+    profiles = {f"chunking.types.{name}": each for name, each in config.chunking.types.items()}
+    for name, profile in {"chunking": config.chunking, **profiles}.items():
+        limit = profile.max_tokens
+        if limit is not None and limit > embedder.max_tokens:
+            raise SettingsError(
+                "max-tokens-too-large",
+                f"{name}.max_tokens = {limit}, but {embedder.name} reads {embedder.max_tokens}.",
+                "Lower it: what is beyond would never be embedded.",
+            )
     return embedder.max_tokens

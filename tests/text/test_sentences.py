@@ -178,7 +178,8 @@ def test_cost_grows_with_the_length(unit: str, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(sentences, "_is_end", counting_is_end)
     text = unit * (100_000 // len(unit))
     sentence_spans(text, 0, len(text))
-    assert sum(calls) == len(text)
+    # A text of one sentence is seen to be one without looking for breaks.
+    assert sum(calls) in (0, len(text))
     assert len(looked_at) <= len(calls)
 
 

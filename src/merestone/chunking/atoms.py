@@ -6,6 +6,7 @@ also the units that a hit can be narrowed to.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -13,7 +14,12 @@ from itertools import pairwise
 from merestone.chunking import boundaries
 from merestone.text.lines import line_starts
 from merestone.text.sentences import sentence_spans
-from merestone.types import Block, Document, Edge, UnitKind
+from merestone.types import Document, Edge, UnitKind
+
+_LOOK = 60
+_UNFINISHED = re.compile(r"[^\W_],?\Z")
+_ENUMERATING = re.compile(r"(?:;|[;,]?\s(?:and|or))\Z")
+_CONTINUING = re.compile(r"[\d.,]+ ?[=<>%)]|\([a-z]{1,4}\)\s")
 
 
 @dataclass(slots=True)
@@ -122,7 +128,7 @@ class _Walker:
         elif kind in ("code", "front_matter", "symbol", "cell_output", "formula"):
             self._lines(index, start, end)
         elif kind == "list_item":
-            self._append(start, end, "list_item", index, boundaries.LIST_ITEM)
+            self._list_item(index, start, end)
         else:
             self.prose(index, start, end)
 
@@ -130,16 +136,28 @@ class _Walker:
         last = self.atoms[-1].block if self.atoms else None
         return last is not None and self._blocks[last].parent == table
 
+    def _list_item(self, index: int | None, start: int, end: int) -> None:
+        """One atom of an item that is one sentence, else its sentences."""
+        spans = sentence_spans(self._text, start, end)
+        if len(spans) == 1:
+            self._append(start, end, "list_item", index, boundaries.LIST_ITEM)
+        else:
+            self._sentences(index, spans, boundaries.LIST_ITEM)
+
     def prose(self, index: int | None, start: int, end: int) -> None:
-        """Sentences."""
-        edge = self._entry(index, start)
-        for low, high in sentence_spans(self._text, start, end):
+        """Sentences of ``text[start:end]``."""
+        spans = sentence_spans(self._text, start, end)
+        self._sentences(index, spans, self._entry(index, start))
+
+    def _sentences(self, index: int | None, spans: list[tuple[int, int]], edge: Edge) -> None:
+        for low, high in spans:
             if not self._text[low:high].isspace():
                 self._append(low, high, "sentence", index, edge)
                 edge = boundaries.SENTENCE
 
     def _lines(self, index: int | None, start: int, end: int) -> None:
         edge = self._entry(index, start)
+        statements = self._statements(index)
         starts = [start + offset for offset in line_starts(self._text[start:end])]
         blank = False
         for low, high in zip(starts, [*starts[1:], end], strict=True):
@@ -148,9 +166,18 @@ class _Walker:
                 blank = True
                 continue
             if low != start:
-                edge = _line_edge(line, blank)
+                indent = len(line) - len(line.lstrip(" \t"))
+                if statements is None:
+                    edge = _line_edge(indent, blank)
+                else:
+                    edge = _statement_edge(statements.get(low + indent), blank)
             self._append(low, high, "line", index, edge)
             blank = False
+
+    def _statements(self, index: int | None) -> dict[int, int] | None:
+        """Depth by offset of the statements of a block, as far as its reader knows them."""
+        found = self._blocks[index].attributes.get("statements") if index is not None else None
+        return dict(found) if isinstance(found, list | tuple) else None
 
     def _entry(self, index: int | None, start: int) -> Edge:
         """The boundary at ``start``: a block's own if the block, or its mark, begins there."""
@@ -168,7 +195,22 @@ class _Walker:
     def _append(self, start: int, end: int, kind: UnitKind, index: int | None, edge: Edge) -> None:
         if self._opens_block(index, start):
             edge = boundaries.BLOCK
+            if kind == "sentence" and self._goes_on(start, end):
+                edge = boundaries.BROKEN_SENTENCE
         self.atoms.append(Atom(start, end, kind, index, edge))
+
+    def _goes_on(self, start: int, end: int) -> bool:
+        """True if ``text[start:end]`` goes on with the sentence of the paragraph before it, as
+        at the ends of pages, around figures and in enumerations."""
+        if not self.atoms or self.atoms[-1].kind != "sentence":
+            return False
+        ahead = self._text[max(0, start - _LOOK) : start].rstrip()
+        if _ENUMERATING.search(ahead):
+            return True
+        if not _UNFINISHED.search(ahead):
+            return False
+        following = self._text[start : min(end, start + _LOOK)].lstrip()
+        return following[:1].islower() or _CONTINUING.match(following) is not None
 
     def _opens_block(self, index: int | None, start: int) -> bool:
         """True if a block at the top level, or its mark, begins at ``start``."""
@@ -180,9 +222,15 @@ class _Walker:
         return False
 
 
-def _line_edge(line: str, after_blank: bool) -> Edge:
+def _statement_edge(depth: int | None, after_blank: bool) -> Edge:
+    """Boundary before a line of which is known whether a statement begins there, and how deep."""
+    if depth is None:
+        return boundaries.CONTINUATION
+    return Edge("statement", max(0.4, 0.56 - 0.04 * depth) + (0.02 if after_blank else 0.0))
+
+
+def _line_edge(indent: int, after_blank: bool) -> Edge:
     """Boundary before a line of code: best behind a blank line and where the indent is small."""
-    indent = len(line) - len(line.lstrip(" \t"))
     if after_blank:
         return Edge("statement", max(0.42, 0.58 - 0.02 * indent))
     return Edge("line", max(0.2, 0.36 - 0.02 * indent))
@@ -206,18 +254,3 @@ def _tile(text: str, atoms: list[Atom], end: int) -> list[Atom]:
             first.start -= kept
         atoms[-1].end = end
     return atoms
-
-
-def structure_around(
-    outlined: Outline, atom: Atom, section: tuple[int, int]
-) -> tuple[str, int, int]:
-    """Kind and range of the innermost structure that a hit on ``atom`` may be widened to."""
-    for index in outlined.ancestors(atom.block):
-        block: Block = outlined.document.blocks[index]
-        if block.kind in ("definition", "table"):
-            return block.kind, block.start, block.end
-        if block.kind in ("record", "footnote"):
-            return "entry", block.start, block.end
-        if block.kind == "symbol":
-            return "definition", block.start, block.end
-    return "section", *section

@@ -7,7 +7,7 @@ limit can always be met.
 
 from __future__ import annotations
 
-from merestone.types import BlockKind, Edge
+from merestone.types import Edge
 
 DOCUMENT = Edge("document", 1.0)
 BLOCK = Edge("block", 0.6)
@@ -16,7 +16,13 @@ TABLE_ROW = Edge("table_row", 0.5)
 RECORD = Edge("record", 0.5)
 LINE = Edge("line", 0.4)
 SENTENCE = Edge("sentence", 0.35)
+CONTINUATION = Edge("line", 0.2)
+"""A line of code at which no statement begins."""
 CLAUSE = Edge("clause", 0.25)
+BROKEN_SENTENCE = Edge("broken_sentence", 0.2)
+"""Between two paragraphs of which the second goes on with the sentence of the first."""
+LINE_END = Edge("line", 0.22)
+"""A line end inside a sentence that is over the limit, as tables without marks are."""
 WORD = Edge("word", 0.15)
 GRAPHEME = Edge("grapheme", 0.05)
 CODE_POINT = Edge("code_point", 0.0)
@@ -32,30 +38,10 @@ HEADING_SURCHARGE = 50.0
 LEAD_IN_SURCHARGE = 8.0
 """Cutting a lead-in off from its list, code or table. Less than a block, since a lead-in can go
 along as context."""
+BROKEN_SENTENCE_SURCHARGE = 6.0
+"""Cutting a sentence between the two paragraphs it was broken into."""
 TERM_SURCHARGE = 12.0
 """Cutting the term of a definition off from what defines it."""
-
-_WHOLE: dict[BlockKind, float] = {
-    "paragraph": 10.0,
-    "list": 6.0,
-    "list_item": 10.0,
-    "table": 10.0,
-    "code": 10.0,
-    "quote": 10.0,
-    "caption": 10.0,
-    "formula": 10.0,
-    "definition": 12.0,
-    "footnote": 10.0,
-    "front_matter": 10.0,
-    "record": 10.0,
-    "cell_output": 4.0,
-    "symbol": 10.0,
-}
-
-
-def whole_surcharge(kind: BlockKind) -> float:
-    """Price of a cut inside a block of ``kind`` that would fit into one chunk."""
-    return _WHOLE.get(kind, 0.0)
 
 
 def price(edge: Edge) -> float:

@@ -6,12 +6,19 @@ from dataclasses import asdict
 
 from merestone.chunking import render
 from merestone.text.hashing import canonical_json, digest
-from merestone.types import Chunker, ChunkingSettings, Tokenizer
+from merestone.types import Chunker, ChunkingSettings, Embedder, Tokenizer
 
 
-def chunking_fingerprint(chunker: Chunker, settings: ChunkingSettings, tokenizer: Tokenizer) -> str:
+def chunking_fingerprint(
+    chunker: Chunker,
+    settings: ChunkingSettings,
+    tokenizer: Tokenizer,
+    embedder: Embedder | None = None,
+) -> str:
     """Hash of everything that decides chunks and their embedder inputs: strategy, revisions,
-    effective sizes and tokenizer. Versions of libraries don't enter."""
+    effective sizes and tokenizer, and the embedder where meaning is asked. Versions of libraries
+    don't enter."""
+    asked = settings.semantic_weight > 0 or chunker.name == "semantic"
     return digest(
         "chunking",
         chunker.name,
@@ -19,4 +26,5 @@ def chunking_fingerprint(chunker: Chunker, settings: ChunkingSettings, tokenizer
         str(render.REVISION),
         canonical_json(asdict(settings)),
         tokenizer.fingerprint,
+        embedder.fingerprint if embedder is not None and asked else "",
     )

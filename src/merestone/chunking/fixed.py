@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import ClassVar
 
-from merestone.chunking import boundaries
 from merestone.chunking.fingerprint import chunking_fingerprint
 from merestone.chunking.finishing import Piece, finish, trim
 from merestone.chunking.limits import check_settings, too_small
-from merestone.chunking.render import flat
+from merestone.chunking.plain_pieces import PlainPieces
 from merestone.text.graphemes import grapheme_boundary_before
 from merestone.types import (
     ChunkingSettings,
     Cutting,
     Document,
     Edge,
+    Embedder,
     SettingsError,
     Span,
     Tokenizer,
-    Unit,
 )
 
 _WINDOW = Edge("window", 0.0)
@@ -37,7 +36,13 @@ class FixedChunker:
     name: ClassVar[str] = "fixed"
     revision: ClassVar[int] = 1
 
-    def cut(self, document: Document, settings: ChunkingSettings, tokenizer: Tokenizer) -> Cutting:
+    def cut(
+        self,
+        document: Document,
+        settings: ChunkingSettings,
+        tokenizer: Tokenizer,
+        embedder: Embedder | None = None,
+    ) -> Cutting:
         check_settings(settings, tokenizer)
         if settings.overlap_tokens and settings.overlap_chars:
             raise SettingsError(
@@ -45,11 +50,12 @@ class FixedChunker:
                 "overlap_tokens and overlap_chars are both set.",
                 "Set one of them.",
             )
+        plain = PlainPieces(document, tokenizer)
         pieces: list[Piece] = []
         for low, high in _windows(document, settings, tokenizer):
             start, end = trim(document.text, low, high)
             if start < end:
-                pieces.append(_piece(document, start, end, tokenizer))
+                pieces.append(plain.piece(start, end, _WINDOW))
         config = chunking_fingerprint(self, settings, tokenizer)
         return Cutting(finish(document, pieces, config), ())
 
@@ -118,30 +124,3 @@ def _resume(text: str, offset: int, cut: int) -> int:
         if text[later].isspace():
             return later + 1
     return grapheme_boundary_before(text, offset) if offset < cut else offset
-
-
-def _piece(document: Document, start: int, end: int, tokenizer: Tokenizer) -> Piece:
-    count = tokenizer.counts([document.text[start:end]])[0] + tokenizer.special_tokens
-    return Piece(
-        start=start,
-        end=end,
-        tokens=count,
-        kind="text",
-        boundary_start=boundaries.DOCUMENT if start == 0 else _WINDOW,
-        boundary_end=boundaries.DOCUMENT if end >= document.body_end else _WINDOW,
-        heading_path=_heading_path(document, start),
-        units=(Unit(start, end, "sentence", "section", start, end),),
-    )
-
-
-def _heading_path(document: Document, offset: int) -> tuple[str, ...]:
-    """Words of the headings above ``offset``."""
-    path: list[tuple[int, str]] = []
-    headings = [b for b in document.blocks if b.kind == "heading" and b.layer == "body"]
-    for block in headings[: bisect_right([b.start for b in headings], offset)]:
-        level = block.level or 1
-        while path and path[-1][0] >= level:
-            path.pop()
-        low, high = block.attributes.get("content") or (block.start, block.end)
-        path.append((level, flat(document.text[low:high])))
-    return tuple(words for _, words in path)

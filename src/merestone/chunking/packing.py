@@ -8,10 +8,12 @@ merged siblings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
+from merestone.chunking.atoms import Outline
 from merestone.chunking.sections import Section
 from merestone.chunking.sizes import Sizes
 
@@ -21,36 +23,48 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a piece may hold. ``reserve(i)`` is what a piece that begins at atom i must keep free
-    for the table header or signature that it needs."""
+    """What a piece may hold, in tokens and code points of its own text."""
 
     tokens: int
     chars: int
     target: int
     minimum: int
-    reserve: Callable[[int], int]
 
 
 class Packer:
-    """Packs one document; ``prices[i]`` is the price of a cut before atom i."""
+    """Packs one document.
 
-    def __init__(self, sizes: Sizes, prices: Sequence[float], limits: Limits) -> None:
+    ``prices[i]`` is the price of a cut before atom i, and ``reserves[i]`` what a piece that begins
+    at atom i must keep free for the table header or signature that it needs.
+    """
+
+    def __init__(
+        self,
+        outlined: Outline,
+        sizes: Sizes,
+        prices: Sequence[float],
+        reserves: Sequence[int],
+        limits: Limits,
+    ) -> None:
         self._sizes = sizes
         self._prices = prices
+        self._reserves = reserves
         self._limits = limits
+        self._blocks = _block_ends(outlined)
+        self._is_heading = [atom.heading is not None for atom in outlined.atoms]
 
     def fits(self, first: int, last: int) -> bool:
         """True if atoms ``[first, last)`` may be one piece."""
-        limits = self._limits
+        sizes, limits = self._sizes, self._limits
         return (
-            self._sizes.tokens(first, last) <= limits.tokens - limits.reserve(first)
-            and self._sizes.chars(first, last) <= limits.chars
+            sizes.tokens(first, last) <= limits.tokens - self._reserves[first]
+            and sizes.chars(first, last) <= limits.chars
         )
 
     def pack(self, root: Section) -> list[Range]:
-        """Ranges that tile the section's atoms, none over the limits."""
+        """Ranges that tile the section's atoms, none over the limits unless it is one atom."""
         done: list[Range] = []
-        # A stack and not recursion: headings nest as deep as a document likes.
+        # A stack and not recursion: sections nest as deep as a document likes.
         pending = [(root, root.first)]
         while pending:
             section, first = pending.pop()
@@ -59,100 +73,142 @@ class Packer:
                 if self.fits(*item):
                     run.append(item)
                     continue
-                done.extend(self._segment(run))
+                done.extend(self.segment(run))
                 run = []
                 if child is None:
-                    done.extend(self._segment([(i, i + 1) for i in range(*item)]))
+                    done.extend(self.segment(self._blocks_of(*item)))
                 else:
                     pending.append((child, item[0]))
-            done.extend(self._segment(run))
+            done.extend(self.segment(run))
         done.sort()
         return self._merge_small(done, root)
 
     def _items(self, section: Section, first: int) -> list[tuple[Range, Section | None]]:
-        """The section whole if it fits; else its own part and its subsections. Headings without
-        a text of their own go with the first subsection."""
+        """The section whole if it fits; else its subsections and what stands between them.
+        Headings without a text of their own go with the subsection behind them."""
         if section.last <= first:
             return []
         if not section.children or self.fits(first, section.last):
             return [((first, section.last), None)]
         items: list[tuple[Range, Section | None]] = []
         start = first
-        if section.own_last > section.first + (section.heading is not None):
-            items.append(((first, section.own_last), None))
-            start = section.own_last
         for child in section.children:
+            if not all(self._is_heading[start : child.first]):
+                items.append(((start, child.first), None))
+                start = child.first
             items.append(((start, child.last), child))
             start = child.last
+        if start < section.last:
+            items.append(((start, section.last), None))
         return items
 
-    def _segment(self, items: Sequence[Range]) -> list[Range]:
+    def _blocks_of(self, first: int, last: int) -> list[Range]:
+        """The largest blocks that fit, else their parts, that tile ``[first, last)``.
+
+        Headings are one with the block behind them, unless it fits only without them.
+        """
+        found: list[Range] = []
+        start = first
+        while start < last:
+            at = start
+            while at < last - 1 and self._is_heading[at]:
+                at += 1
+            ends = (end for end in self._blocks.get(at, ()) if end <= last)
+            end = next((end for end in ends if self.fits(at, end)), at + 1)
+            if at > start and not self.fits(start, end):
+                end = at
+            found.append((start, end))
+            start = end
+        return found
+
+    def segment(self, items: Sequence[Range]) -> list[Range]:
         """Optimal segmentation of neighbouring items, none of which is cut.
 
         Dynamic programming over the ends of pieces; linear in the number of items, since a piece
         holds a bounded number of them.
         """
-        count = len(items)
-        best = [0.0] + [inf] * count
-        back = [0] * (count + 1)
-        for end in range(1, count + 1):
-            for start in range(end - 1, -1, -1):
-                first, last = items[start][0], items[end - 1][1]
-                if start < end - 1 and not self.fits(first, last):
-                    if self._too_large(first, last):
+        if len(items) < 2:
+            return list(items)
+        limits, reserves, prices = self._limits, self._reserves, self._prices
+        most, chars, target = limits.tokens, limits.chars, limits.target
+        over = max(1, most - target)
+        before, starts, ends = self._sizes.before, self._sizes.starts, self._sizes.ends
+        firsts = [first for first, _ in items]
+        best = [0.0]
+        back = [0]
+        for end, (_, last) in enumerate(items):
+            total, stop = before[last], ends[last - 1]
+            cheapest, chosen = inf, end
+            for start in range(end, -1, -1):
+                first = firsts[start]
+                tokens = total - before[first]
+                if start < end:
+                    if tokens > most or stop - starts[first] > chars:
                         break
-                    continue
-                cut = self._prices[first] if start else 0.0
-                cost = best[start] + cut + self._size_price(first, last)
-                if cost < best[end]:
-                    best[end], back[end] = cost, start
+                    if tokens > most - reserves[first]:
+                        continue
+                if tokens <= target:
+                    cost = 1.0 - tokens / target
+                    cost *= cost
+                else:
+                    cost = (tokens - target) / over
+                    cost *= 2.0 * cost
+                cost += best[start]
+                if start:
+                    cost += prices[first]
+                if cost < cheapest:
+                    cheapest, chosen = cost, start
+            best.append(cheapest)
+            back.append(chosen)
         pieces: list[Range] = []
-        end = count
+        end = len(items)
         while end > 0:
             start = back[end]
-            pieces.append((items[start][0], items[end - 1][1]))
+            pieces.append((firsts[start], items[end - 1][1]))
             end = start
         pieces.reverse()
         return pieces
 
-    def _too_large(self, first: int, last: int) -> bool:
-        """True if no larger piece can fit either, whatever it keeps free."""
-        return (
-            self._sizes.tokens(first, last) > self._limits.tokens
-            or self._sizes.chars(first, last) > self._limits.chars
-        )
-
-    def _size_price(self, first: int, last: int) -> float:
-        tokens = self._sizes.tokens(first, last)
-        target = self._limits.target
-        if tokens <= target:
-            return ((target - tokens) / target) ** 2
-        return 2.0 * ((tokens - target) / max(1, self._limits.tokens - target)) ** 2
-
     def _merge_small(self, pieces: list[Range], root: Section) -> list[Range]:
         """Merge pieces under the minimum with a neighbour: of the same section if one fits, else
         over the weaker boundary."""
+        sizes, minimum = self._sizes, self._limits.minimum
+        if all(sizes.tokens(first, last) >= minimum for first, last in pieces):
+            return pieces
         sections = _section_starts(root)
-        index = 0
-        while index < len(pieces):
-            first, last = pieces[index]
-            if len(pieces) == 1 or self._sizes.tokens(first, last) >= self._limits.minimum:
-                index += 1
+        kept: list[Range] = []
+        waiting = pieces[::-1]
+        while waiting:
+            first, last = waiting.pop()
+            if sizes.tokens(first, last) >= minimum:
+                kept.append((first, last))
                 continue
             choices = []
-            if index > 0 and self.fits(pieces[index - 1][0], last):
-                choices.append((first not in sections, self._prices[first], index - 1))
-            following = pieces[index + 1][1] if index + 1 < len(pieces) else None
-            if following and self.fits(first, following):
-                choices.append((last not in sections, self._prices[last], index))
+            if kept and self.fits(kept[-1][0], last):
+                choices.append((first not in sections, self._prices[first], 0))
+            if waiting and self.fits(first, waiting[-1][1]):
+                choices.append((last not in sections, self._prices[last], 1))
             if not choices:
-                index += 1
-                continue
+                kept.append((first, last))
             # Taking the dearer cut away mends most.
-            at = max(choices)[2]
-            pieces[at : at + 2] = [(pieces[at][0], pieces[at + 1][1])]
-            index = at
-        return pieces
+            elif max(choices)[2] == 0:
+                waiting.append((kept.pop()[0], last))
+            else:
+                waiting.append((first, waiting.pop()[1]))
+        return kept
+
+
+def _block_ends(outlined: Outline) -> dict[int, list[int]]:
+    """By the atom at which they begin, the ends in atoms of the blocks of several atoms,
+    outermost first."""
+    starts = [atom.start for atom in outlined.atoms]
+    ends = [atom.end for atom in outlined.atoms]
+    found: dict[int, list[int]] = {}
+    for block in outlined.document.blocks:
+        first, last = bisect_right(ends, block.start), bisect_left(starts, block.end)
+        if last - first > 1:
+            found.setdefault(first, []).append(last)
+    return found
 
 
 def _section_starts(root: Section) -> set[int]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from merestone.chunking.profiles import effective
 from merestone.text.plugins import plugin_points, required_plugin
-from merestone.types import Chunker, ChunkingSettings, Cutting, Document, Tokenizer
+from merestone.types import Chunker, ChunkingSettings, Cutting, Document, Embedder, Tokenizer
 
 
 def chunkers() -> tuple[str, ...]:
@@ -17,6 +18,12 @@ def chunker_named(name: str) -> Chunker:
     return chunker
 
 
-def cut(document: Document, settings: ChunkingSettings, tokenizer: Tokenizer) -> Cutting:
-    """Cut ``document`` by the strategy that the settings name."""
-    return chunker_named(settings.strategy).cut(document, settings, tokenizer)
+def cut(
+    document: Document,
+    settings: ChunkingSettings,
+    tokenizer: Tokenizer,
+    embedder: Embedder | None = None,
+) -> Cutting:
+    """Cut ``document`` by the strategy and sizes that the settings have for its content type."""
+    settings = effective(settings, document.media_type)
+    return chunker_named(settings.strategy).cut(document, settings, tokenizer, embedder)

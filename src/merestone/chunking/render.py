@@ -8,11 +8,12 @@ from collections.abc import Iterable
 from merestone.text.hashing import digest
 from merestone.types import Chunk, ContextSpan
 
-REVISION = 1
+REVISION = 2
 """Raised when the output of :func:`render` changes."""
 
 PATH_SEPARATOR = " > "
 
+_PADDING = re.compile(r"[ \t]{2,}")
 _RULE = re.compile(r"[\s|:+=-]*")
 
 
@@ -39,11 +40,12 @@ def render_parts(context: Iterable[ContextSpan], text: str) -> str:
 
 def shown(span: ContextSpan) -> str:
     """A context span as the embedder reads it: of a table's header the rows that hold words. The
-    dashes below them say nothing and would cost a token each."""
+    dashes below them say nothing and would cost a token each, nor does the white space that lines
+    up cells."""
     if span.role != "table_header":
         return span.text
     rows = [row for row in span.text.splitlines() if not _RULE.fullmatch(row)]
-    return "\n".join(rows)
+    return _PADDING.sub(" ", "\n".join(rows))
 
 
 def input_hash(chunk: Chunk) -> str:

@@ -1,7 +1,8 @@
-"""The tree of a document's sections, as its headings make it."""
+"""The tree of a document's sections: as its headings make it, in source code its symbols."""
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 
 from merestone.chunking.atoms import Outline
@@ -9,33 +10,29 @@ from merestone.chunking.atoms import Outline
 
 @dataclass(slots=True)
 class Section:
-    """Atoms ``[first, last)``; ``own_last`` ends its own part, before its first subsection."""
+    """Atoms ``[first, last)``, those of its children included."""
 
     level: int
     heading: int | None
-    """Index of the heading block; ``None`` for the document itself."""
+    """Index of the heading block; ``None`` for the document itself and for symbols."""
     parent: Section | None
     first: int
     last: int = 0
-    own_last: int = 0
     children: list[Section] = field(default_factory=list)
-
-    def path(self) -> tuple[int, ...]:
-        """Indexes of the heading blocks above and of its own, outermost first."""
-        found = []
-        section: Section | None = self
-        while section is not None:
-            if section.heading is not None:
-                found.append(section.heading)
-            section = section.parent
-        return tuple(reversed(found))
+    path: tuple[int, ...] = ()
+    """Indexes of the heading blocks above and of its own, outermost first."""
 
 
 def section_tree(outlined: Outline) -> tuple[Section, list[Section]]:
     """The document's section, and for each atom the innermost section it is in."""
+    if any(block.kind == "symbol" for block in outlined.document.blocks):
+        return _tree_of_symbols(outlined)
+    return _tree_of_headings(outlined)
+
+
+def _tree_of_headings(outlined: Outline) -> tuple[Section, list[Section]]:
     atoms, blocks = outlined.atoms, outlined.document.blocks
-    root = Section(0, None, None, 0)
-    current = root
+    root = current = Section(0, None, None, 0)
     of_atom: list[Section] = []
     for index, atom in enumerate(atoms):
         if atom.heading is not None:
@@ -43,23 +40,42 @@ def section_tree(outlined: Outline) -> tuple[Section, list[Section]]:
             while current.level >= level and current.parent is not None:
                 current.last = index
                 current = current.parent
-            child = Section(level, atom.heading, current, index)
+            path = (*current.path, atom.heading)
+            child = Section(level, atom.heading, current, index, path=path)
             current.children.append(child)
             current = child
         of_atom.append(current)
-    closing: Section | None = current
-    while closing is not None:
-        closing.last = len(atoms)
-        closing = closing.parent
-    for section in _all(root):
-        section.own_last = section.children[0].first if section.children else section.last
+    _close(current, len(atoms))
     return root, of_atom
 
 
-def _all(root: Section) -> list[Section]:
-    found, pending = [], [root]
-    while pending:
-        section = pending.pop()
-        found.append(section)
-        pending.extend(section.children)
-    return found
+def _tree_of_symbols(outlined: Outline) -> tuple[Section, list[Section]]:
+    atoms, blocks = outlined.atoms, outlined.document.blocks
+    starts = [atom.start for atom in atoms]
+    ends = [atom.end for atom in atoms]
+    root = current = Section(0, None, None, 0, len(atoms))
+    of_atom = [root] * len(atoms)
+    for block in blocks:
+        if block.kind != "symbol":
+            continue
+        first, last = bisect_right(ends, block.start), bisect_left(starts, block.end)
+        if first >= last:
+            continue
+        while current.parent is not None and current.last <= first:
+            current = current.parent
+        # Two symbols on one line share an atom: the second goes with the first.
+        first, last = max(first, current.first), min(last, current.last)
+        if current.children:
+            first = max(first, current.children[-1].last)
+        if first < last:
+            child = Section(current.level + 1, None, current, first, last)
+            current.children.append(child)
+            of_atom[first:last] = [child] * (last - first)
+            current = child
+    return root, of_atom
+
+
+def _close(section: Section | None, end: int) -> None:
+    while section is not None:
+        section.last = end
+        section = section.parent

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -10,10 +11,12 @@ from merestone.chunking import boundaries
 from merestone.chunking.atoms import Atom
 from merestone.chunking.limits import too_small
 from merestone.text.graphemes import grapheme_boundary_before
-from merestone.text.sentences import clause_offsets, word_offsets
+from merestone.text.sentences import clause_offsets, sentence_spans, word_offsets
 from merestone.types import Edge, Tokenizer
 
 Part = tuple[int, int, Edge]
+
+_LINE_END = re.compile(r"(?:\r\n|[\n\r])[ \t]*(?!\s)")
 
 
 def split_oversize(
@@ -21,39 +24,74 @@ def split_oversize(
     atoms: list[Atom],
     tokenizer: Tokenizer,
     max_chars: int,
-    room: Callable[[Atom], int],
+    max_tokens: int,
+    reserve: Callable[[Atom], int],
 ) -> tuple[list[Atom], list[int]]:
-    """``atoms`` with each that is over its ``room`` in tokens, or over ``max_chars``, replaced by
-    smaller ones that are not; and the tokens of each."""
+    """``atoms`` with each that is over a limit replaced by smaller ones that are not; and the
+    tokens of each.
+
+    In the parts room is kept for what ``reserve`` says, and for the headings just before, so that
+    these need not stay behind; for headings at most half.
+    """
     # Nothing is counted in pieces larger than max_chars, so that memory stays bounded.
     short = [atom for atom in atoms if atom.end - atom.start <= max_chars]
-    counted = tokenizer.counts([text[atom.start : atom.end] for atom in short])
-    fitting = {
-        atom.start: count for atom, count in zip(short, counted, strict=True) if count <= room(atom)
-    }
+    known = dict(
+        zip(
+            [atom.start for atom in short],
+            tokenizer.counts([text[atom.start : atom.end] for atom in short]),
+            strict=True,
+        )
+    )
     found: list[Atom] = []
+    counts: list[int] = []
+    headings = heading_chars = 0
     for atom in atoms:
-        if atom.start in fitting:
+        count = known.get(atom.start)
+        if count is not None and count <= max_tokens:
             found.append(atom)
+            counts.append(count)
+        else:
+            tokens, chars = max_tokens - reserve(atom), max_chars
+            if 2 * headings <= tokens and 2 * heading_chars <= chars:
+                tokens, chars = tokens - headings, chars - heading_chars
+            count = _split(text, atom, tokenizer, tokens, chars, found, counts)
+        if atom.heading is None:
+            headings = heading_chars = 0
+        else:
+            headings += count
+            heading_chars += atom.end - atom.start
+    return found, counts
+
+
+def _split(
+    text: str,
+    atom: Atom,
+    tokenizer: Tokenizer,
+    tokens: int,
+    chars: int,
+    found: list[Atom],
+    counts: list[int],
+) -> int:
+    """Append the parts of ``atom`` and their tokens; returns the tokens of all."""
+    splitter = _Splitter(text, tokenizer, tokens, chars)
+    parts: list[Atom] = []
+    for start, end, edge in splitter.parts(atom.start, atom.end):
+        if text[start:end].isspace():
+            # White space before a word that is over the limit says nothing by itself.
+            if parts:
+                parts[-1].end = end
+            elif found:
+                found[-1].end = end
             continue
-        splitter = _Splitter(text, tokenizer, room(atom), max_chars)
-        is_first = True
-        for start, end, edge in splitter.parts(atom.start, atom.end):
-            if text[start:end].isspace():
-                # White space before a word that is over the limit says nothing by itself.
-                if found:
-                    found[-1].end = end
-                continue
-            part = replace(atom, start=start, end=end)
-            if not is_first:
-                part.edge, part.heading = edge, None
-                part.kind = "sentence" if atom.kind == "heading" else atom.kind
-            found.append(part)
-            is_first = False
-    missing = [atom for atom in found if atom.start not in fitting]
-    counted = tokenizer.counts([text[atom.start : atom.end] for atom in missing])
-    fitting.update((atom.start, count) for atom, count in zip(missing, counted, strict=True))
-    return found, [fitting[atom.start] for atom in found]
+        part = replace(atom, start=start, end=end)
+        if parts:
+            part.edge, part.heading = edge, None
+            part.kind = "sentence" if atom.kind == "heading" else atom.kind
+        parts.append(part)
+    sizes = tokenizer.counts([text[part.start : part.end] for part in parts])
+    found += parts
+    counts += sizes
+    return sum(sizes)
 
 
 class _Splitter:
@@ -64,10 +102,22 @@ class _Splitter:
         self._chars = chars
 
     def parts(self, start: int, end: int) -> Iterator[Part]:
-        """Clauses where they fit, else groups of words."""
-        cuts = [start, *clause_offsets(self._text, start, end), end]
-        edge = boundaries.CLAUSE
+        """Sentences where they fit, else clauses and lines, else groups of words."""
+        edge = boundaries.SENTENCE
+        for first, last in sentence_spans(self._text, start, end):
+            if self._fits(first, last):
+                yield first, last, edge
+            else:
+                yield from self._clauses(first, last)
+
+    def _clauses(self, start: int, end: int) -> Iterator[Part]:
+        edges = dict.fromkeys(clause_offsets(self._text, start, end), boundaries.CLAUSE)
+        for match in _LINE_END.finditer(self._text, start, end - 1):
+            edges.setdefault(match.end(), boundaries.LINE_END)
+        cuts = [start, *sorted(edges), end]
+        edge = boundaries.SENTENCE
         for low, high in pairwise(cuts):
+            edge = edges.get(low, edge)
             if self._fits(low, high):
                 yield low, high, edge
                 continue

@@ -6,75 +6,83 @@ from pathlib import Path
 
 import click
 
-from merestone.cli.session import answer, indented, json_option
-from merestone.library import cut_document, read
-from merestone.types import JSON, Chunk, Cutting, Document
+from merestone.cli import cuttings
+from merestone.cli.session import answer, json_option
+from merestone.library import changes_between, cut_document, examine_cutting, read
+from merestone.types import JSON, Cutting, CuttingReport, Document
+
+Sizes = dict[str, int | str | None]
 
 
 @click.command("cut")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--strategy", default="structure", show_default=True)
+@click.option("--strategy", default="auto", show_default=True)
 @click.option("--max-tokens", type=int, help="Hard limit; by default what the embedder reads.")
 @click.option("--target-tokens", type=int, help="By default 0.8 of the limit.")
 @click.option("--min-tokens", type=int, help="Smaller pieces are merged.")
-@click.option("--overlap-tokens", type=int, default=0, show_default=True)
+@click.option("--overlap-tokens", type=int, help="What each chunk repeats; by default nothing.")
 @click.option("--max-chars", type=int, help="By default 8 times the limit in tokens.")
-@click.option("--overlap-chars", type=int, default=0, show_default=True)
+@click.option("--overlap-chars", type=int, help="The same in characters.")
+@click.option(
+    "--report",
+    "as_report",
+    is_flag=True,
+    help="Show how good the cutting is in place of the chunks: sizes, what was torn, coverage.",
+)
+@click.option(
+    "--since",
+    metavar="OLD",
+    type=click.Path(path_type=Path),
+    help="Show what became of each chunk of OLD, an earlier version of FILE.",
+)
 @json_option
 @click.pass_obj
-def command(directory: Path, /, file: Path, as_json: bool, **sizes: int | str | None) -> None:
+def command(
+    directory: Path,
+    /,
+    file: Path,
+    as_report: bool,
+    since: Path | None,
+    as_json: bool,
+    **sizes: int | str | None,
+) -> None:
     """Cut FILE and show each chunk with the reason for its boundaries. Needs no index."""
+    if since is not None and as_report:
+        raise click.UsageError("--report and --since are two answers; ask for one of them.")
     document = read(directory / file)
+    if since is not None:
+        _compare(read(directory / since), document, as_json, sizes)
+    else:
+        _cut(document, as_report, as_json, sizes)
+
+
+def _cut(document: Document, as_report: bool, as_json: bool, sizes: Sizes) -> None:
     cutting = cut_document(document, **sizes)  # type: ignore[arg-type]
-    answer(_shape(document, cutting), as_json, lambda: _told(document, cutting))
+    if as_json:
+        answer(_shape(document, cutting, _report(document, cutting, sizes)), as_json, str)
+    elif as_report:
+        click.echo(cuttings.told_report(_report(document, cutting, sizes), document))
+    else:
+        answer(cutting, as_json, lambda: cuttings.told_chunks(document, cutting))
 
 
-def _shape(document: Document, cutting: Cutting) -> dict[str, JSON]:
+def _report(document: Document, cutting: Cutting, sizes: Sizes) -> CuttingReport:
+    names = ("max_tokens", "target_tokens", "min_tokens", "max_chars")
+    limits = {name: sizes[name] for name in names}
+    return examine_cutting(document, cutting, **limits)  # type: ignore[arg-type]
+
+
+def _compare(old: Document, new: Document, as_json: bool, sizes: Sizes) -> None:
+    changes = changes_between(old, new, **sizes)  # type: ignore[arg-type]
+    shape = {"document": new.id, "since": old.id, **changes.to_json()}
+    answer(shape, as_json, lambda: cuttings.told_changes(changes, old, new))
+
+
+def _shape(document: Document, cutting: Cutting, report: CuttingReport) -> dict[str, JSON]:
     return {
         "document": document.id,
         "text": document.text,
         "chunks": [chunk.to_json() for chunk in cutting.chunks],
         "dropped": [dropped._asdict() for dropped in cutting.dropped],
-        "report": {
-            "chunks": len(cutting.chunks),
-            "tokens": sum(chunk.tokens for chunk in cutting.chunks),
-            "largest": max((chunk.tokens for chunk in cutting.chunks), default=0),
-            "smallest": min((chunk.tokens for chunk in cutting.chunks), default=0),
-            "dropped": len(cutting.dropped),
-        },
+        "report": report.to_json(),
     }
-
-
-def _told(document: Document, cutting: Cutting) -> str:
-    parts = [_chunk(chunk) for chunk in cutting.chunks]
-    parts += [
-        f"dropped {dropped.start}-{dropped.end}: {dropped.reason}" for dropped in cutting.dropped
-    ]
-    parts.append(
-        f"{len(cutting.chunks)} chunks of {document.id} ({document.status}), "
-        f"{sum(chunk.tokens for chunk in cutting.chunks)} tokens."
-    )
-    return "\n\n".join(parts)
-
-
-def _chunk(chunk: Chunk) -> str:
-    where = f"{chunk.start}-{chunk.end}"
-    if chunk.lines:
-        where += f", lines {chunk.lines[0]}-{chunk.lines[1]}"
-    if chunk.pages:
-        where += f", pages {', '.join(map(str, chunk.pages))}"
-    begin, end = chunk.boundary_start, chunk.boundary_end
-    head = [
-        f"--- {chunk.ordinal + 1}/{chunk.total}  {where}  {chunk.tokens} tokens  {chunk.kind}  "
-        f"{chunk.id[:12]}",
-        f"    begins at: {begin.reason} ({begin.strength:.2f})   "
-        f"ends at: {end.reason} ({end.strength:.2f})",
-    ]
-    if chunk.heading_path:
-        head.append(f"    path: {' > '.join(chunk.heading_path)}")
-    head += [
-        f"    {role}: {' '.join(span.text.split())}"
-        for role, spans in (("context", chunk.context), ("shed", chunk.shed))
-        for span in spans
-    ]
-    return "\n".join(head) + "\n" + indented(chunk.text, "  | ")

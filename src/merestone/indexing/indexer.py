@@ -201,7 +201,7 @@ class Indexer:
         )
 
     def _pipeline(self) -> AbstractContextManager[Pipeline]:
-        return open_pipeline(self._settings, self._embedder.tokenizer)
+        return open_pipeline(self._settings, self._embedder)
 
     @contextmanager
     def _snapshot(self) -> Iterator[Snapshot | None]:

@@ -8,7 +8,14 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from merestone.chunking import chunker_named, chunking_fingerprint, input_hash, render
+from merestone.chunking import (
+    chunker_named,
+    chunking_fingerprint,
+    cut,
+    effective,
+    input_hash,
+    render,
+)
 from merestone.extraction import (
     IsolatedReader,
     detect_media_type,
@@ -24,11 +31,11 @@ from merestone.types import (
     ChunkRow,
     Cutting,
     Document,
+    Embedder,
     ExtractionSettings,
     LibrarySettings,
     RawDocument,
     SourceError,
-    Tokenizer,
 )
 
 
@@ -42,27 +49,38 @@ class Pipeline:
         self,
         extraction: ExtractionSettings,
         chunking: ChunkingSettings,
-        tokenizer: Tokenizer,
+        embedder: Embedder,
         worker: IsolatedReader | None,
     ) -> None:
         self._extraction = extraction
         self._chunking = chunking
-        self._tokenizer = tokenizer
+        self._embedder = embedder
         self._worker = worker
-        self._chunker = chunker_named(chunking.strategy)
-        self._chunking_fingerprint = chunking_fingerprint(self._chunker, chunking, tokenizer)
+        self._fingerprints: dict[str, str] = {}
+        # Told now and not at the first document of a type: a strategy that is not installed.
+        for settings in (chunking, *chunking.types.values()):
+            chunker_named(settings.strategy)
 
     def fingerprint(self, media_type: str) -> str:
         """Hash of extraction, chunking and render for documents of ``media_type``."""
         extraction = extraction_fingerprint(media_type, self._extraction)
-        return digest("pipeline", extraction, self._chunking_fingerprint, str(REVISION))
+        return digest("pipeline", extraction, self._cutting_fingerprint(media_type), str(REVISION))
+
+    def _cutting_fingerprint(self, media_type: str) -> str:
+        if media_type not in self._fingerprints:
+            settings = effective(self._chunking, media_type)
+            chunker, embedder = chunker_named(settings.strategy), self._embedder
+            self._fingerprints[media_type] = chunking_fingerprint(
+                chunker, settings, embedder.tokenizer, embedder
+            )
+        return self._fingerprints[media_type]
 
     def failure_key(self, source_hash: str) -> str:
         """Tells a failure that is known from one that is new: other bytes, other settings or
         another set of readers may do better."""
         readers = canonical_json(sorted(extractors()))
-        settings = canonical_json(asdict(self._extraction))
-        return digest("failure", source_hash, readers, settings, self._chunking_fingerprint)
+        settings = canonical_json([asdict(self._extraction), asdict(self._chunking)])
+        return digest("failure", source_hash, readers, settings)
 
     def read(self, raw: RawDocument) -> Document:
         """The document; ``ExtractionError`` if it cannot be read."""
@@ -70,14 +88,14 @@ class Pipeline:
 
     def cut(self, document: Document) -> Cutting:
         """The document's chunks and what is in none."""
-        return self._chunker.cut(document, self._chunking, self._tokenizer)
+        return cut(document, self._chunking, self._embedder.tokenizer, self._embedder)
 
 
 @contextmanager
-def open_pipeline(settings: LibrarySettings, tokenizer: Tokenizer) -> Iterator[Pipeline]:
+def open_pipeline(settings: LibrarySettings, embedder: Embedder) -> Iterator[Pipeline]:
     """A library's pipeline, with a worker process for the time of the block."""
     with WorkerPool() as worker:
-        yield Pipeline(settings.extraction, settings.chunking, tokenizer, worker)
+        yield Pipeline(settings.extraction, settings.chunking, embedder, worker)
 
 
 def row_of(cutting: Cutting, index: int) -> ChunkRow:

@@ -27,6 +27,8 @@ _CLOSERS = "\"'”’“‘»›«‹)]}」』）】》〉］｝〕"
 _OPENERS = "\"'“‘„‚«‹»›([{「『（【《〈［｛〔¿¡"
 _PARAGRAPH_END = "\u2029"
 
+_MAY_END = re.compile(r"[.!?]\W|[\n\r][^\S\n\r]*[\n\r]|[\x1c-\x1f]")
+"""In ASCII text nothing else ends a sentence."""
 _LINE_ENDS = re.compile(r"[\n\r\x85\u2028\u2029]\s*")
 _SEPARATORS = re.compile(r"[\x1c-\x1f]")
 _REFERENCE = re.compile(rf"(?<=[.!?…])[{re.escape(_CLOSERS)}]*(?:\[\d{{1,3}}\])+(?=\s)")
@@ -70,6 +72,8 @@ def sentence_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
     piece = text[start:end]
     if not piece:
         return []
+    if piece.isascii() and not _MAY_END.search(piece, 0, len(piece.rstrip())):
+        return [(start, end)]
     masked = _masked(piece)
     leading = len(piece) - len(piece.lstrip())
     bounds = [0]

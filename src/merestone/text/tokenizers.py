@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import string
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +21,36 @@ _WINDOW = 16_384
 """Code points handed over at a time. The tokenizer needs about 160 bytes of memory for a byte of
 text, so a large document never goes in whole."""
 
+TIGHT_SPACES = " \t\r\n\u00a0\u1680\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+"""White space at which every tokenizer that adds up parts words. Not all of ``str.isspace``:
+BERT's normaliser takes the information separators and vertical tabs for nothing at all."""
+
+_REMEMBERED = 16_000_000
+"""Code points of pieces whose counts are kept at a time."""
+
+_PROBES = (
+    "The quick brown fox doesn't jump over 3.14159 lazy dogs, e.g. at 12:30!",
+    "  def f(x_1,\ty):\r\n\r\n    return x_1 ** 2  # café naïve ≠ \u1e9b\u0323\n",
+    "snake_case CamelCase https://example.org/a/b?c=d#e <tag attr='v'> -- ... … — “q”",
+    "中文。日本語 한국어 ภาษา العربية हिन्दी 👩\u200d👧 e\u0301",
+    " x  y\n z \n\n w .\n. ,\n ( a ) [b]\t\u00a0c\u3000d",
+)
+"""What pieces are proven on before their counts are trusted."""
+
+_HAN = (
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0002a6df\U0002a700-\U0002ceaf\U0002f800-\U0002fa1f"
+)
+_PUNCTUATION = r"!-/:-@\[-`{-~"
+_BERT_PIECE = re.compile(rf"[^{TIGHT_SPACES}{_PUNCTUATION}{_HAN}]+|[{_PUNCTUATION}]|[{_HAN}]")
+_MARKS = bytes(code for code in range(128) if chr(code) in string.punctuation)
+_AS_SPACES = bytes(32 if code in b"\t\n\r" + _MARKS else code for code in range(256))
+_BEFORE_SPACE = re.compile(r"(?<=\S)(?= \S)")
+
+_Pieces = tuple[Sequence[str | bytes], int]
+"""Pieces of a text, and the tokens of what is in none of them."""
+_Split = Callable[[str], _Pieces]
+
 _SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 
@@ -29,6 +61,24 @@ def without_surrogates(text: str) -> str:
     except UnicodeEncodeError:
         return text.translate(_SURROGATES)
     return text
+
+
+def _splitter(description: Mapping[str, object]) -> _Split | None:
+    """A function that cuts a text where the tokenizer parts it in any case."""
+    kind = _pre_tokenizers(description)
+    if kind == ["BertPreTokenizer"]:
+        return _bert_pieces
+    if kind and kind[-1] in ("ByteLevel", "Metaspace") and set(kind[:-1]) <= {"Split", "Digits"}:
+        return _pieces_before_spaces
+    return None
+
+
+def _pre_tokenizers(description: Mapping[str, object]) -> list[str]:
+    part = description.get("pre_tokenizer")
+    if not isinstance(part, dict):
+        return []
+    parts = part.get("pretokenizers") if part.get("type") == "Sequence" else [part]
+    return [str(each.get("type")) for each in parts] if isinstance(parts, list) else []
 
 
 class FileTokenizer:
@@ -94,10 +144,36 @@ class FileTokenizer:
         # BERT's pre-tokenizer parts at white space and forgets it, so that no token depends on
         # what stands on the other side. (Line ends and space separators, that is: its normaliser
         # drops other controls.) Byte-level models glue the space to the word behind it.
-        part = self._description.get("pre_tokenizer")
-        return isinstance(part, dict) and part.get("type") == "BertPreTokenizer"
+        return _pre_tokenizers(self._description) == ["BertPreTokenizer"]
+
+    @cached_property
+    def _memory(self) -> PieceCounts | None:
+        """Counts of pieces that add up; ``None`` for tokenizers of whose pieces nothing is known.
+
+        Words repeat, so that remembered counts are several times as fast as the tokenizer.
+        """
+        split = _splitter(self._description)
+        if split is None:
+            return None
+        added = [str(token["content"]) for token in self._added_tokens if token.get("content")]
+        memory = PieceCounts(split, self._count_each, added)
+        # What is known of the tokenizer is read from its description: proven before it is used.
+        agrees = [memory.counts([probe]) for probe in _PROBES] == [
+            self._count_each([probe]) for probe in _PROBES
+        ]
+        return memory if agrees else None
+
+    @property
+    def _added_tokens(self) -> list[dict[str, object]]:
+        added = self._description.get("added_tokens")
+        return added if isinstance(added, list) else []
 
     def counts(self, texts: Sequence[str]) -> list[int]:
+        if self._memory is not None:
+            return self._memory.counts(texts)
+        return self._count_each(texts)
+
+    def _count_each(self, texts: Sequence[str]) -> list[int]:
         found: list[int] = []
         for batch in _batches(texts):
             clean = [without_surrogates(text) for text in batch]
@@ -120,6 +196,61 @@ class FileTokenizer:
             clean = [without_surrogates(text) for text in batch]
             found.extend(encoding.ids for encoding in self._tokenizer.encode_batch_fast(clean))
         return found
+
+
+class PieceCounts:
+    """Counts of texts as sums of the remembered counts of their pieces.
+
+    ``split`` cuts a text where the counts of both sides add up; ``count`` counts pieces that are
+    not known yet. A text that holds one of ``whole``, which a tokenizer looks for before it parts
+    anything, is counted as it is.
+    """
+
+    def __init__(
+        self,
+        split: _Split,
+        count: Callable[[Sequence[str]], list[int]],
+        whole: Sequence[str],
+    ) -> None:
+        self._split = split
+        self._count = count
+        self._whole = tuple(whole)
+        self._known: dict[str | bytes, int] = {}
+        self._size = 0
+
+    def counts(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text."""
+        split = [self._parts(text) for text in texts]
+        known = self._known
+        unknown = list(set().union(*[pieces for pieces, _ in split]).difference(known))
+        if unknown:
+            written = [piece if isinstance(piece, str) else piece.decode() for piece in unknown]
+            known.update(zip(unknown, self._count(written), strict=True))
+            self._size += sum(map(len, unknown))
+        found = [more + sum(map(known.__getitem__, pieces)) for pieces, more in split]
+        if self._size > _REMEMBERED:
+            self._known, self._size = {}, 0
+        return found
+
+    def _parts(self, text: str) -> _Pieces:
+        for token in self._whole:
+            if token in text:
+                return [text], 0
+        return self._split(text)
+
+
+def _bert_pieces(text: str) -> _Pieces:
+    """BERT makes a word of each ideograph and of each ASCII punctuation mark, which is one token
+    at most and at least."""
+    if not text.isascii():
+        return _BERT_PIECE.findall(text), 0
+    data = text.encode()
+    return data.translate(_AS_SPACES).split(b" "), len(data) - len(data.translate(None, _MARKS))
+
+
+def _pieces_before_spaces(text: str) -> _Pieces:
+    """Byte-level and similar tokenizers glue a space to the word behind it."""
+    return _BEFORE_SPACE.split(text), 0
 
 
 class WordTokenizer:
@@ -156,7 +287,7 @@ class CharacterTokenizer:
 
     name = "characters"
     special_tokens = 0
-    adds_up = True
+    adds_up = False
 
     @property
     def fingerprint(self) -> str:

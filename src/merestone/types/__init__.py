@@ -20,6 +20,7 @@ from merestone.types.chunk import (
     Unit,
     UnitKind,
 )
+from merestone.types.content import CONTENT_TYPES, content_type
 from merestone.types.document import (
     JSON,
     Block,
@@ -75,9 +76,23 @@ from merestone.types.protocols import (
     Tokenizer,
     Vectors,
 )
+from merestone.types.report import (
+    ChunkChange,
+    ChunkOutcome,
+    CuttingChanges,
+    CuttingFinding,
+    CuttingFindingKind,
+    CuttingReport,
+    NewChunk,
+    SizeBin,
+    SizeSummary,
+    Tally,
+)
 from merestone.types.segments import Segment, SegmentKind, Segments, SourceSpan, Span
 from merestone.types.settings import (
     CONFIG_FILE,
+    CONTEXT_ROLES,
+    SEPARATORS,
     ChunkingSettings,
     EmbeddingSettings,
     ExtractionSettings,
@@ -89,7 +104,10 @@ from merestone.types.store import Generation, Snapshot, Store, Writer
 
 __all__ = [
     "CONFIG_FILE",
+    "CONTENT_TYPES",
+    "CONTEXT_ROLES",
     "JSON",
+    "SEPARATORS",
     "AllOf",
     "AnyOf",
     "Block",
@@ -98,6 +116,8 @@ __all__ = [
     "Change",
     "ChangeKind",
     "Chunk",
+    "ChunkChange",
+    "ChunkOutcome",
     "ChunkRow",
     "Chunker",
     "ChunkingSettings",
@@ -108,6 +128,10 @@ __all__ = [
     "ContextSpan",
     "Counts",
     "Cutting",
+    "CuttingChanges",
+    "CuttingFinding",
+    "CuttingFindingKind",
+    "CuttingReport",
     "Delete",
     "Document",
     "DocumentChange",
@@ -133,6 +157,7 @@ __all__ = [
     "LibrarySettings",
     "LibraryStatus",
     "MerestoneError",
+    "NewChunk",
     "NoneOf",
     "NotFoundError",
     "Page",
@@ -150,6 +175,8 @@ __all__ = [
     "SegmentKind",
     "Segments",
     "SettingsError",
+    "SizeBin",
+    "SizeSummary",
     "Snapshot",
     "SourceError",
     "SourceSettings",
@@ -160,6 +187,7 @@ __all__ = [
     "StoreBusyError",
     "StoreError",
     "SyncReport",
+    "Tally",
     "Tokenizer",
     "Touch",
     "Unit",
@@ -167,4 +195,5 @@ __all__ = [
     "Vectors",
     "Word",
     "Writer",
+    "content_type",
 ]

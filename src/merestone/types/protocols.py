@@ -47,7 +47,8 @@ class Tokenizer(Protocol):
 
     @property
     def adds_up(self) -> bool:
-        """True if the counts of parts cut at white space add up to the count of the whole."""
+        """True if the counts of parts cut at white space add up to the count of the whole, and
+        white space itself counts nothing."""
 
     def counts(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, without special tokens. Nothing is truncated."""
@@ -113,8 +114,15 @@ class Chunker(Protocol):
     @property
     def revision(self) -> int: ...
 
-    def cut(self, document: Document, settings: ChunkingSettings, tokenizer: Tokenizer) -> Cutting:
-        """Spans of ``document`` and the reason for each boundary."""
+    def cut(
+        self,
+        document: Document,
+        settings: ChunkingSettings,
+        tokenizer: Tokenizer,
+        embedder: Embedder | None = None,
+    ) -> Cutting:
+        """Spans of ``document`` and the reason for each boundary. ``embedder`` serves strategies
+        that judge by meaning; the others need none."""
 
 
 @dataclass(frozen=True, slots=True)

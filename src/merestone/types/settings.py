@@ -5,9 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from merestone.types.chunk import ContextRole
 from merestone.types.document import JSON
 
 CONFIG_FILE = "merestone.toml"
+
+CONTEXT_ROLES: tuple[ContextRole, ...] = (
+    "title",
+    "heading",
+    "caption",
+    "lead_in",
+    "signature",
+    "table_header",
+)
+"""In the order of rendering, which is also the order in which context gives way."""
+
+SEPARATORS = ("\n\n", "\n", " ", "")
+"""What the strategy ``recursive`` cuts at, strongest first; ``""`` cuts anywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +54,8 @@ class ExtractionSettings:
 class ChunkingSettings:
     """How documents are cut. Sizes in tokens are of the embedder's own tokenizer."""
 
-    strategy: str = "structure"
+    strategy: str = "auto"
+    """The name of a chunker; ``auto`` takes the one for the content type, see ``types``."""
     max_tokens: int = 256
     """Hard limit of a chunk's embedder input, context and special tokens included."""
     target_tokens: int = 204
@@ -50,6 +65,22 @@ class ChunkingSettings:
     max_chars: int = 2048
     """Hard limit of a chunk's own text in code points."""
     overlap_chars: int = 0
+    torn_overlap_tokens: int = 0
+    """Overlap only where a paragraph or a list item had to be cut, as far as there is room: so many
+    tokens of the sentences before the cut are repeated behind it."""
+    context: tuple[ContextRole, ...] = CONTEXT_ROLES
+    """Roles of the context spans that a chunk is given."""
+    group: int | None = None
+    """Sentences in a chunk of the strategy ``sentences``, records in one of ``records``; ``None``:
+    as many as come near the target."""
+    separators: tuple[str, ...] = SEPARATORS
+    """For the strategy ``recursive``."""
+    semantic_weight: float = 0.0
+    """How much the similarity of neighbouring sentences moves the price of a cut between them, as
+    a share of the price of a cut at the worst place. Above 0 every sentence is embedded once."""
+    types: Mapping[str, ChunkingSettings] = field(default_factory=dict)
+    """Profiles: settings by content type, in the place of these. See
+    :data:`merestone.types.content.CONTENT_TYPES`."""
 
 
 @dataclass(frozen=True, slots=True)
