@@ -128,9 +128,26 @@ def load_settings(
     file that can't be read, an unknown key (with the nearest known one) or a value out of range.
     """
     root = root.absolute()
+    config, origin = _read_config(root, flags or {})
+    return _settings(config, root, origin)
+
+
+def chunking_values(root: Path, kind: str) -> dict[str, JSON]:
+    """What the configuration of the library in ``root`` says about cutting documents of a content
+    type, profile included, and leaves to be derived."""
+    config, _ = _read_config(root.absolute(), {})
+    profile = config.chunking.types.get(kind, _Profile())
+    values = _without_none(config.chunking.model_dump(exclude={"types"}))
+    return {**values, **_without_none(profile.model_dump())}
+
+
+def _read_config(
+    root: Path, flags: Mapping[str, Mapping[str, JSON]]
+) -> tuple[_Config, dict[str, JSON]]:
+    """The validated configuration, and which layer each table came from last."""
     merged: dict[str, Any] = {}
     origin: dict[str, JSON] = {}
-    for name, table in _layers(root, flags or {}):
+    for name, table in _layers(root, flags):
         for key, value in table.items():
             if isinstance(value, Mapping) and isinstance(merged.get(key), Mapping):
                 merged[key] = {**merged[key], **value}
@@ -141,7 +158,7 @@ def load_settings(
         config = _Config.model_validate(merged)
     except ValidationError as error:
         raise _readable(error, merged, origin) from error
-    return _settings(config, root, origin)
+    return config, origin
 
 
 def chunking_settings(values: Mapping[str, JSON], max_tokens: int) -> ChunkingSettings:

@@ -64,7 +64,7 @@ def found(report: CuttingReport) -> dict[str, int]:
         ("- one\n- ¦two", {"list_item_cut", "list_cut", "sentence_cut"}),
         ("- one\n¦- two", {"list_cut"}),
         ("```py\nx = 1\n¦y = 2\n```", {"code_cut"}),
-        ("text\n\n¦```py\nx = 1\ny = 2\n```\n¦\nmore", set()),
+        ("text\n\n¦```py\nx = 1\ny = 2\n```\n¦\nmore", {"lead_in_parted"}),
         ("> said ¦one", {"quote_cut", "paragraph_cut", "sentence_cut"}),
         ("term\n\n: what ¦it is", {"definition_cut", "paragraph_cut", "sentence_cut"}),
         (TABLE.replace("| fan", "¦| fan"), {"table_cut", "header_missing"}),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from merestone.chunking import boundaries
-from merestone.chunking.atoms import Atom, Outline
+from merestone.chunking.atoms import Atom, Outline, parts_of
 from merestone.chunking.context import Reconnection, after_shedding, heading_path
 from merestone.chunking.finishing import Piece, clip_units, finish, trim
 from merestone.chunking.packing import Range
@@ -25,6 +25,7 @@ from merestone.types import (
     Edge,
     Tokenizer,
     Unit,
+    Units,
 )
 
 _SHARED = ("language", "ordered", "key", "speaker", "time")
@@ -43,14 +44,7 @@ class Assembly:
         self.room = settings.max_tokens - tokenizer.special_tokens
         """Tokens for text and context together."""
         self.reconnection = Reconnection(self.document, tokenizer, settings.context)
-        outlined.atoms, counts = split_oversize(
-            self.document.text,
-            outlined.atoms,
-            tokenizer,
-            settings.max_chars,
-            self.room,
-            self._reserve,
-        )
+        counts = split_oversize(outlined, tokenizer, settings.max_chars, self.room, self._reserve)
         self.atoms = outlined.atoms
         self.sizes = Sizes(self.document.text, self.atoms, counts, tokenizer)
         self.root, self.of_atom = section_tree(outlined)
@@ -152,7 +146,7 @@ class Assembly:
             heading_path=tuple(self._heading_text(index) for index in path),
             context=context,
             shed=shed,
-            units=clip_units(self._units(overlap, last), start, end),
+            units=Units(lambda: clip_units(self._units(overlap, last), start, end)),
             attributes=attributes,
         )
 
@@ -196,9 +190,11 @@ class Assembly:
                 ends = (self.sizes.starts[section.first], self.sizes.ends[section.last - 1])
                 around = ("section", *ends)
             atom = self.atoms[index]
-            units.append(
-                Unit(atom.start, atom.end, atom.kind, *(self._structures.of(atom.block) or around))
-            )
+            structure = self._structures.of(atom.block) or around
+            units += [
+                Unit(part.start, part.end, part.kind, *structure)
+                for part in parts_of(self.outline, atom)
+            ]
         return units
 
     @cached_property

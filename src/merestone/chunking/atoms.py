@@ -1,7 +1,8 @@
 """The pieces that a document is never cut within, unless one alone is over the limit.
 
-Atoms tile the body: sentences of prose, headings, list items, table rows, lines of code. They are
-also the units that a hit can be narrowed to.
+Atoms tile the body: paragraphs, headings, list items, table rows, stretches of code. One that is
+over the limit is cut into its sentences or lines; these are also the units that a hit can be
+narrowed to.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 
 from merestone.chunking import boundaries
@@ -16,6 +18,7 @@ from merestone.text.lines import line_starts
 from merestone.text.sentences import sentence_spans
 from merestone.types import Document, Edge, UnitKind
 
+_OF_LINES = frozenset({"code", "front_matter", "symbol", "cell_output", "formula"})
 _LOOK = 60
 _UNFINISHED = re.compile(r"[^\W_],?\Z")
 _ENUMERATING = re.compile(r"(?:;|[;,]?\s(?:and|or))\Z")
@@ -35,6 +38,8 @@ class Atom:
     """The boundary before it."""
     heading: int | None = None
     """Index of the heading block that it is, if any."""
+    is_leaf: bool = True
+    """False if it is a part of what the document's blocks make one."""
 
 
 @dataclass(slots=True)
@@ -52,22 +57,23 @@ class Outline:
             block = self.document.blocks[block].parent
 
 
-def outline(document: Document) -> Outline:
-    """Cut the body of ``document`` into atoms."""
+def outline(document: Document, *, in_sentences: bool = False) -> Outline:
+    """Cut the body of ``document`` into atoms, with ``in_sentences`` as fine as sentences and
+    lines."""
     end = document.body_end
     children: dict[int | None, list[int]] = {}
     for index, block in enumerate(document.blocks):
         if block.end <= end:
             children.setdefault(block.parent, []).append(index)
     walker = _Walker(document, children)
-    if document.blocks:
-        walker.fill(None, 0, end)
-    else:
-        walker.prose(None, 0, end)
+    walker.fill(None, 0, end)
     atoms = _tile(document.text, walker.atoms, end)
     if atoms:
         atoms[0].edge = boundaries.DOCUMENT
-    return Outline(document, atoms, children)
+    outlined = Outline(document, atoms, children)
+    if in_sentences:
+        outlined.atoms = [part for atom in atoms for part in parts_of(outlined, atom)]
+    return outlined
 
 
 class _Walker:
@@ -125,59 +131,16 @@ class _Walker:
             self._append(start, end, "table_row", index, boundaries.TABLE_ROW)
         elif kind == "record":
             self._append(start, end, "table_row", index, boundaries.RECORD)
-        elif kind in ("code", "front_matter", "symbol", "cell_output", "formula"):
-            self._lines(index, start, end)
+        elif kind in _OF_LINES:
+            self._append(start, end, "line", index, self._entry(index, start))
         elif kind == "list_item":
-            self._list_item(index, start, end)
+            self._append(start, end, "list_item", index, boundaries.LIST_ITEM)
         else:
-            self.prose(index, start, end)
+            self._append(start, end, "sentence", index, self._entry(index, start))
 
     def _last_row_is_of(self, table: int | None) -> bool:
         last = self.atoms[-1].block if self.atoms else None
         return last is not None and self._blocks[last].parent == table
-
-    def _list_item(self, index: int | None, start: int, end: int) -> None:
-        """One atom of an item that is one sentence, else its sentences."""
-        spans = sentence_spans(self._text, start, end)
-        if len(spans) == 1:
-            self._append(start, end, "list_item", index, boundaries.LIST_ITEM)
-        else:
-            self._sentences(index, spans, boundaries.LIST_ITEM)
-
-    def prose(self, index: int | None, start: int, end: int) -> None:
-        """Sentences of ``text[start:end]``."""
-        spans = sentence_spans(self._text, start, end)
-        self._sentences(index, spans, self._entry(index, start))
-
-    def _sentences(self, index: int | None, spans: list[tuple[int, int]], edge: Edge) -> None:
-        for low, high in spans:
-            if not self._text[low:high].isspace():
-                self._append(low, high, "sentence", index, edge)
-                edge = boundaries.SENTENCE
-
-    def _lines(self, index: int | None, start: int, end: int) -> None:
-        edge = self._entry(index, start)
-        statements = self._statements(index)
-        starts = [start + offset for offset in line_starts(self._text[start:end])]
-        blank = False
-        for low, high in zip(starts, [*starts[1:], end], strict=True):
-            line = self._text[low:high]
-            if line.isspace() or not line:
-                blank = True
-                continue
-            if low != start:
-                indent = len(line) - len(line.lstrip(" \t"))
-                if statements is None:
-                    edge = _line_edge(indent, blank)
-                else:
-                    edge = _statement_edge(statements.get(low + indent), blank)
-            self._append(low, high, "line", index, edge)
-            blank = False
-
-    def _statements(self, index: int | None) -> dict[int, int] | None:
-        """Depth by offset of the statements of a block, as far as its reader knows them."""
-        found = self._blocks[index].attributes.get("statements") if index is not None else None
-        return dict(found) if isinstance(found, list | tuple) else None
 
     def _entry(self, index: int | None, start: int) -> Edge:
         """The boundary at ``start``: a block's own if the block, or its mark, begins there."""
@@ -222,6 +185,68 @@ class _Walker:
         return False
 
 
+def parts_of(outlined: Outline, atom: Atom) -> list[Atom]:
+    """The sentences or lines of ``atom``, which tile it; itself if it is one or can't be cut so.
+
+    They are made when they are asked for: most atoms are never cut.
+    """
+    if not atom.is_leaf or atom.kind not in ("sentence", "list_item", "line"):
+        return [atom]
+    document = outlined.document
+    if atom.kind == "line":
+        return _lines(document, atom)
+    spans = sentence_spans(document.text, atom.start, atom.end)
+    if len(spans) == 1:
+        return [atom]
+    found = [
+        Atom(*span, "sentence", atom.block, boundaries.SENTENCE, is_leaf=False) for span in spans
+    ]
+    return _merge_blank(document.text, found, atom)
+
+
+def _lines(document: Document, atom: Atom) -> list[Atom]:
+    text = document.text
+    attributes = document.blocks[atom.block].attributes if atom.block is not None else {}
+    given = attributes.get("statements")
+    statements = dict(given) if isinstance(given, list | tuple) else None
+    starts = [atom.start + offset for offset in line_starts(text[atom.start : atom.end])]
+    found: list[Atom] = []
+    blank = False
+    for low, high in zip(starts, [*starts[1:], atom.end], strict=True):
+        line = text[low:high]
+        bare = line.lstrip(" \t")
+        if not bare or bare.isspace():
+            blank = True
+        indent = len(line) - len(bare)
+        if statements is None:
+            edge = _line_edge(indent, blank)
+        else:
+            edge = _statement_edge(statements.get(low + indent), blank)
+        found.append(Atom(low, high, "line", atom.block, edge, is_leaf=False))
+        if bare and not bare.isspace():
+            blank = False
+    return _merge_blank(text, found, atom)
+
+
+def _merge_blank(text: str, parts: list[Atom], whole: Atom) -> list[Atom]:
+    """Parts that hold something: what is blank goes with the one before, at the beginning with
+    the first. The first has the edge of the whole."""
+    found: list[Atom] = []
+    start = whole.start
+    for part in parts:
+        if text[part.start : part.end].isspace():
+            if found:
+                found[-1].end = part.end
+            continue
+        part.start = found[-1].end if found else start
+        found.append(part)
+    if not found:
+        return [whole]
+    found[0].edge = whole.edge
+    return found
+
+
+@cache
 def _statement_edge(depth: int | None, after_blank: bool) -> Edge:
     """Boundary before a line of which is known whether a statement begins there, and how deep."""
     if depth is None:
@@ -229,6 +254,7 @@ def _statement_edge(depth: int | None, after_blank: bool) -> Edge:
     return Edge("statement", max(0.4, 0.56 - 0.04 * depth) + (0.02 if after_blank else 0.0))
 
 
+@cache
 def _line_edge(indent: int, after_blank: bool) -> Edge:
     """Boundary before a line of code: best behind a blank line and where the indent is small."""
     if after_blank:

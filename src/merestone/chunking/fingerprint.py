@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import fields
 
 from merestone.chunking import render
 from merestone.text.hashing import canonical_json, digest
 from merestone.types import Chunker, ChunkingSettings, Embedder, Tokenizer
+
+_SETTINGS = tuple(field.name for field in fields(ChunkingSettings) if field.name != "types")
+"""Profiles don't enter: settings that a document is cut with are those of its profile."""
 
 
 def chunking_fingerprint(
@@ -24,7 +27,7 @@ def chunking_fingerprint(
         chunker.name,
         str(chunker.revision),
         str(render.REVISION),
-        canonical_json(asdict(settings)),
+        canonical_json({name: getattr(settings, name) for name in _SETTINGS}),
         tokenizer.fingerprint,
         embedder.fingerprint if embedder is not None and asked else "",
     )

@@ -23,7 +23,7 @@ class Piece:
     heading_path: tuple[str, ...] = ()
     context: tuple[ContextSpan, ...] = ()
     shed: tuple[ContextSpan, ...] = ()
-    units: tuple[Unit, ...] = ()
+    units: Sequence[Unit] = ()
     attributes: Mapping[str, JSON] | None = None
 
 

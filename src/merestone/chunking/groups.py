@@ -10,7 +10,7 @@ from merestone.chunking.atoms import outline
 from merestone.chunking.fingerprint import chunking_fingerprint
 from merestone.chunking.limits import check_settings
 from merestone.chunking.packing import Range
-from merestone.chunking.structure import edge_prices, pack
+from merestone.chunking.structure import edge_prices, pack, packer_of
 from merestone.types import ChunkingSettings, Cutting, Document, Embedder, Tokenizer
 
 
@@ -32,7 +32,7 @@ class SentencesChunker:
         embedder: Embedder | None = None,
     ) -> Cutting:
         check_settings(settings, tokenizer)
-        assembly = Assembly(outline(document), settings, tokenizer)
+        assembly = Assembly(outline(document, in_sentences=True), settings, tokenizer)
         config = chunking_fingerprint(self, settings, tokenizer)
         return assembly.cutting(_grouped(assembly, _sentences(assembly), settings.group), config)
 
@@ -82,6 +82,8 @@ def _sentences(assembly: Assembly) -> list[tuple[Range, bool]]:
 def _records(assembly: Assembly) -> list[tuple[Range, bool]]:
     """Each record with what stands behind it; the header of a table goes with the first."""
     atoms, blocks = assembly.atoms, assembly.document.blocks
+    if not atoms:
+        return []
     starts = [
         index
         for index, atom in enumerate(atoms)
@@ -105,12 +107,9 @@ def _grouped(
     assembly: Assembly, items: Sequence[tuple[Range, bool]], group: int | None
 ) -> list[Range]:
     """Up to ``group`` neighbouring items together, as far as the limits allow; without ``group``
-    up to the target."""
-    settings, sizes = assembly.settings, assembly.sizes
-    tokens = assembly.room - settings.overlap_tokens
-    if group is None:
-        tokens = min(tokens, settings.target_tokens)
-    chars = settings.max_chars - settings.overlap_chars
+    up to the target. An item over the limits is cut as ``structure`` would."""
+    packer = packer_of(assembly, edge_prices(assembly))
+    target = assembly.settings.target_tokens
     found: list[Range] = []
     count = 0
     for (first, last), opens in items:
@@ -119,12 +118,15 @@ def _grouped(
             found
             and not opens
             and (group is None or count < group)
-            and sizes.tokens(start, last) <= tokens - assembly.reserves[start]
-            and sizes.chars(start, last) <= chars
+            and (group is not None or assembly.sizes.tokens(start, last) <= target)
+            and packer.fits(start, last)
         ):
             found[-1] = (start, last)
             count += 1
-        else:
+        elif last - first == 1 or packer.fits(first, last):
             found.append((first, last))
+            count = 1
+        else:
+            found += packer.segment([(index, index + 1) for index in range(first, last)])
             count = 1
     return found

@@ -116,7 +116,7 @@ class Packer:
             ends = (end for end in self._blocks.get(at, ()) if end <= last)
             end = next((end for end in ends if self.fits(at, end)), at + 1)
             if at > start and not self.fits(start, end):
-                end = at
+                end = at if self.fits(start, at) else start + 1
             found.append((start, end))
             start = end
         return found

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from merestone.chunking import boundaries
-from merestone.chunking.atoms import Atom
+from merestone.chunking.atoms import Atom, Outline, parts_of
 from merestone.chunking.limits import too_small
 from merestone.text.graphemes import grapheme_boundary_before
 from merestone.text.sentences import clause_offsets, sentence_spans, word_offsets
@@ -20,47 +20,76 @@ _LINE_END = re.compile(r"(?:\r\n|[\n\r])[ \t]*(?!\s)")
 
 
 def split_oversize(
-    text: str,
-    atoms: list[Atom],
+    outlined: Outline,
     tokenizer: Tokenizer,
     max_chars: int,
     max_tokens: int,
     reserve: Callable[[Atom], int],
-) -> tuple[list[Atom], list[int]]:
-    """``atoms`` with each that is over a limit replaced by smaller ones that are not; and the
-    tokens of each.
+) -> list[int]:
+    """Replace each atom that is over a limit by smaller ones that are not; returns the tokens of
+    each atom.
 
-    In the parts room is kept for what ``reserve`` says, and for the headings just before, so that
-    these need not stay behind; for headings at most half.
+    In the parts of sentences room is kept for what ``reserve`` says, and for the headings just
+    before, so that these need not stay behind; for headings at most half.
     """
-    # Nothing is counted in pieces larger than max_chars, so that memory stays bounded.
-    short = [atom for atom in atoms if atom.end - atom.start <= max_chars]
-    known = dict(
-        zip(
-            [atom.start for atom in short],
-            tokenizer.counts([text[atom.start : atom.end] for atom in short]),
-            strict=True,
-        )
-    )
-    found: list[Atom] = []
-    counts: list[int] = []
+    text = outlined.document.text
+    atoms, counts = _fitting(outlined, outlined.atoms, tokenizer, max_chars, max_tokens)
+    outlined.atoms, found = [], []
     headings = heading_chars = 0
-    for atom in atoms:
-        count = known.get(atom.start)
-        if count is not None and count <= max_tokens:
-            found.append(atom)
-            counts.append(count)
+    for atom, count in zip(atoms, counts, strict=True):
+        if count is not None:
+            outlined.atoms.append(atom)
+            found.append(count)
         else:
             tokens, chars = max_tokens - reserve(atom), max_chars
             if 2 * headings <= tokens and 2 * heading_chars <= chars:
                 tokens, chars = tokens - headings, chars - heading_chars
-            count = _split(text, atom, tokenizer, tokens, chars, found, counts)
+            count = _split(text, atom, tokenizer, tokens, chars, outlined.atoms, found)
         if atom.heading is None:
             headings = heading_chars = 0
         else:
             headings += count
             heading_chars += atom.end - atom.start
-    return found, counts
+    return found
+
+
+def _fitting(
+    outlined: Outline,
+    atoms: Sequence[Atom],
+    tokenizer: Tokenizer,
+    max_chars: int,
+    max_tokens: int,
+) -> tuple[list[Atom], list[int | None]]:
+    """Atoms with those over a limit cut into their sentences or lines, and the tokens of each;
+    ``None`` for what is over a limit still."""
+    counts = _counts(outlined.document.text, atoms, tokenizer, max_chars, max_tokens)
+    if None not in counts:
+        return list(atoms), counts
+    parts = [
+        [atom] if count is not None else parts_of(outlined, atom)
+        for atom, count in zip(atoms, counts, strict=True)
+    ]
+    new = [part for group in parts if len(group) > 1 for part in group]
+    counted = iter(_counts(outlined.document.text, new, tokenizer, max_chars, max_tokens))
+    found: list[Atom] = []
+    sizes: list[int | None] = []
+    for group, count in zip(parts, counts, strict=True):
+        found += group
+        sizes += [next(counted) for _ in group] if len(group) > 1 else [count]
+    return found, sizes
+
+
+def _counts(
+    text: str, atoms: Sequence[Atom], tokenizer: Tokenizer, max_chars: int, max_tokens: int
+) -> list[int | None]:
+    # Nothing is counted in pieces larger than max_chars, so that memory stays bounded.
+    short = [atom for atom in atoms if atom.end - atom.start <= max_chars]
+    counted = iter(tokenizer.counts([text[atom.start : atom.end] for atom in short]))
+    found: list[int | None] = []
+    for atom in atoms:
+        count = next(counted) if atom.end - atom.start <= max_chars else None
+        found.append(count if count is None or count <= max_tokens else None)
+    return found
 
 
 def _split(
@@ -83,7 +112,7 @@ def _split(
             elif found:
                 found[-1].end = end
             continue
-        part = replace(atom, start=start, end=end)
+        part = replace(atom, start=start, end=end, is_leaf=False)
         if parts:
             part.edge, part.heading = edge, None
             part.kind = "sentence" if atom.kind == "heading" else atom.kind

@@ -34,7 +34,9 @@ class StructureChunker:
         embedder: Embedder | None = None,
     ) -> Cutting:
         check_settings(settings, tokenizer)
-        assembly = Assembly(outline(document), settings, tokenizer)
+        # Overlap repeats sentences and lines, and meaning is theirs: elsewhere blocks do.
+        fine = bool(settings.semantic_weight or settings.overlap_tokens or settings.overlap_chars)
+        assembly = Assembly(outline(document, in_sentences=fine), settings, tokenizer)
         prices = edge_prices(assembly)
         if settings.semantic_weight:
             prices = with_meaning(assembly, prices, embedder, settings.semantic_weight)
@@ -52,6 +54,11 @@ def edge_prices(assembly: Assembly) -> list[float]:
 
 def pack(assembly: Assembly, prices: Sequence[float]) -> list[Range]:
     """Ranges of atoms at the least price of cuts and of sizes."""
+    return packer_of(assembly, prices).pack(assembly.root)
+
+
+def packer_of(assembly: Assembly, prices: Sequence[float]) -> Packer:
+    """The packer of a document, with the prices of what a cut would part from its explanation."""
     settings = assembly.settings
     limits = Limits(
         tokens=assembly.room - settings.overlap_tokens,
@@ -62,8 +69,7 @@ def pack(assembly: Assembly, prices: Sequence[float]) -> list[Range]:
     raised = list(prices)
     for at, surcharge in _surcharges(assembly).items():
         raised[at] += surcharge
-    packer = Packer(assembly.outline, assembly.sizes, raised, assembly.reserves, limits)
-    return packer.pack(assembly.root)
+    return Packer(assembly.outline, assembly.sizes, raised, assembly.reserves, limits)
 
 
 def _surcharges(assembly: Assembly) -> dict[int, float]:

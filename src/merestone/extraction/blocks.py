@@ -13,6 +13,9 @@ MAX_DEPTH = 100
 
 SPAN_ATTRIBUTES = ("content", "term", "header", "caption", "lead_in", "signature")
 
+_INTRODUCED = ("list", "code", "table")
+_SHORT = 300
+"""Code points of a paragraph that goes along whole."""
 _INTRODUCES = re.compile(r"\b(following|follows|below|these)\b", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s+|[。！？]\s*")
 _BLANK_LINES = re.compile(r"(?:[ \t\f\v]*(?:\r\n|\n|\r))+")
@@ -162,6 +165,8 @@ def with_leftovers(text: str, blocks: Iterable[Block]) -> tuple[Block, ...]:
             fill(block.start)
             free = block.end
             found.append(block)
+        elif places[block.parent] == block.parent:
+            found.append(block)
         else:
             found.append(replace(block, parent=places[block.parent]))
         places.append(len(found) - 1)
@@ -170,17 +175,19 @@ def with_leftovers(text: str, blocks: Iterable[Block]) -> tuple[Block, ...]:
 
 
 def with_lead_ins(text: str, blocks: Iterable[Block]) -> tuple[Block, ...]:
-    """``blocks`` with ``lead_in`` on each list and code block that a sentence introduces.
+    """``blocks`` with ``lead_in`` on each list, code block and table that a sentence introduces.
 
     That is the last sentence of the paragraph just before it, if it ends with a colon, says that
-    something follows, or (for a list) no blank line parts the two.
+    something follows, or (for a list) no blank line parts the two. Code is introduced by any
+    paragraph before it. So is an ordered list, for what stands before a procedure is often what
+    it presupposes; of a short paragraph it takes all.
     """
     found: list[Block] = []
     previous: dict[int | None, Block] = {}
     for block in blocks:
         before = previous.get(block.parent)
         previous[block.parent] = block
-        if block.kind in ("list", "code") and before is not None and before.kind == "paragraph":
+        if block.kind in _INTRODUCED and before is not None and before.kind == "paragraph":
             lead_in = _lead_in(text, before, block)
             if lead_in is not None:
                 attributes = {**block.attributes, "lead_in": list(lead_in)}
@@ -192,12 +199,16 @@ def with_lead_ins(text: str, blocks: Iterable[Block]) -> tuple[Block, ...]:
 def _lead_in(text: str, paragraph: Block, block: Block) -> Span | None:
     if paragraph.layer != block.layer or paragraph.attributes.get("html"):
         return None
+    procedure = block.kind == "list" and bool(block.attributes.get("ordered"))
+    if procedure and paragraph.end - paragraph.start <= _SHORT:
+        return Span(paragraph.start, paragraph.end)
     start = paragraph.start
     for match in _SENTENCE_END.finditer(text, paragraph.start, paragraph.end - 1):
         start = match.end()
     last = text[start : paragraph.end]
     tight = block.kind == "list" and len(_lines_between(text, paragraph.end, block.start)) <= 1
-    if last.endswith((":", "：")) or tight or _INTRODUCES.search(last):
+    announced = last.endswith((":", "：")) or tight or _INTRODUCES.search(last)
+    if announced or procedure or block.kind == "code":
         return Span(start, paragraph.end)
     return None
 

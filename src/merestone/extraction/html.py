@@ -26,7 +26,7 @@ class HtmlExtractor:
     """Reads HTML and XHTML."""
 
     name = "html"
-    revision = 1
+    revision = 2
     media_types = frozenset({"text/html", "application/xhtml+xml"})
     isolated = False
 

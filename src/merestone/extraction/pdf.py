@@ -9,7 +9,7 @@ class PDFExtractor:
     """The built-in reader of PDF. PDFium is loaded with the first document."""
 
     name = "pdf"
-    revision = 1
+    revision = 2
     media_types = frozenset({"application/pdf"})
     isolated = True
 

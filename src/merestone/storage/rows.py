@@ -116,7 +116,7 @@ def place_row(chunk: Chunk, document_metadata: str) -> Row:
         optional_json(chunk.boxes),
         optional_json(dict(chunk.attributes)),
         None if metadata == document_metadata else metadata,
-        optional_json(chunk.units),
+        optional_json(tuple(chunk.units)),
         chunk.config,
     )
 

@@ -9,6 +9,9 @@ from apsw import unicode
 _WINDOW = 1024
 """Code points looked at before an offset. No writing has a cluster near that size."""
 
+_JOIN_FROM_AFAR = ("क\u094d", "\U0001f469\u200d", "\U0001f1e6")
+"""A consonant, a picture and half a flag, each ready to be joined by another of its kind."""
+
 
 def grapheme_ends(text: str, start: int = 0, end: int | None = None) -> Iterator[int]:
     """Offsets at which the grapheme clusters of ``text[start:end]`` end, ascending.
@@ -57,8 +60,13 @@ def _surely_parts(text: str, offset: int) -> bool:
 
     The rules that look further back than one code point either join behind a code point that
     extends a cluster (GB9c behind a mark, GB11 behind a joiner) or count flags (GB12, GB13), whose
-    halves never part as a pair. What extends a cluster extends any letter.
+    halves never part as a pair. What extends a cluster extends any letter. And they join only what
+    is a consonant, a picture or half a flag, which all join behind a code point of their kind.
     """
     before, after = text[offset - 1], text[offset]
     next_break = unicode.grapheme_next_break
-    return next_break(before + after, 0) == 1 and next_break("a" + before, 0) == 1
+    if next_break(before + after, 0) != 1:
+        return False
+    return next_break("a" + before, 0) == 1 or all(
+        next_break(ahead + after, 0) == len(ahead) for ahead in _JOIN_FROM_AFAR
+    )

@@ -222,15 +222,29 @@ class PieceCounts:
         """Tokens of each text."""
         split = [self._parts(text) for text in texts]
         known = self._known
-        unknown = list(set().union(*[pieces for pieces, _ in split]).difference(known))
-        if unknown:
-            written = [piece if isinstance(piece, str) else piece.decode() for piece in unknown]
-            known.update(zip(unknown, self._count(written), strict=True))
-            self._size += sum(map(len, unknown))
-        found = [more + sum(map(known.__getitem__, pieces)) for pieces, more in split]
-        if self._size > _REMEMBERED:
-            self._known, self._size = {}, 0
+        found: list[int] = []
+        later: list[int] = []
+        unknown: set[str | bytes] = set()
+        for index, (pieces, more) in enumerate(split):
+            try:
+                found.append(more + sum(map(known.__getitem__, pieces)))
+            except KeyError:
+                found.append(0)
+                later.append(index)
+                unknown.update(pieces)
+        if later:
+            self._learn(known, list(unknown.difference(known)))
+            for index in later:
+                pieces, more = split[index]
+                found[index] = more + sum(map(known.__getitem__, pieces))
+            if self._size > _REMEMBERED:
+                self._known, self._size = {}, 0
         return found
+
+    def _learn(self, known: dict[str | bytes, int], pieces: Sequence[str | bytes]) -> None:
+        written = [piece if isinstance(piece, str) else piece.decode() for piece in pieces]
+        known.update(zip(pieces, self._count(written), strict=True))
+        self._size += sum(map(len, pieces))
 
     def _parts(self, text: str) -> _Pieces:
         for token in self._whole:

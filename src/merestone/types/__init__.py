@@ -19,6 +19,7 @@ from merestone.types.chunk import (
     Edge,
     Unit,
     UnitKind,
+    Units,
 )
 from merestone.types.content import CONTENT_TYPES, content_type
 from merestone.types.document import (
@@ -192,6 +193,7 @@ __all__ = [
     "Touch",
     "Unit",
     "UnitKind",
+    "Units",
     "Vectors",
     "Word",
     "Writer",

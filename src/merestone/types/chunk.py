@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, overload
 
 from merestone.types.document import JSON, Box
 
@@ -51,6 +51,47 @@ class Unit(NamedTuple):
     around_end: int
 
 
+class Units(Sequence[Unit]):
+    """Units that are found when they are first asked for; equal to a tuple of the same units."""
+
+    __slots__ = ("_find", "_found")
+
+    def __init__(self, find: Callable[[], tuple[Unit, ...]]) -> None:
+        self._find: Callable[[], tuple[Unit, ...]] | None = find
+        self._found: tuple[Unit, ...] = ()
+
+    def _all(self) -> tuple[Unit, ...]:
+        find = self._find
+        if find is not None:
+            self._found = find()
+            self._find = None
+        return self._found
+
+    @overload
+    def __getitem__(self, index: int) -> Unit: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Unit, ...]: ...
+    def __getitem__(self, index: int | slice) -> Unit | tuple[Unit, ...]:
+        return self._all()[index]
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Units):
+            return self._all() == other._all()
+        return self._all() == other
+
+    def __hash__(self) -> int:
+        return hash(self._all())
+
+    def __repr__(self) -> str:
+        return repr(self._all())
+
+    def __reduce__(self) -> tuple[type[tuple[Unit, ...]], tuple[tuple[Unit, ...]]]:
+        return tuple, (self._all(),)
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """A passage of a document: ``document.text[start:end] == text``, always."""
@@ -79,7 +120,8 @@ class Chunk:
     boxes: tuple[Box, ...] = ()
     attributes: Mapping[str, JSON] = field(default_factory=dict)
     metadata: Mapping[str, JSON] = field(default_factory=dict)
-    units: tuple[Unit, ...] = ()
+    units: Sequence[Unit] = ()
+    """They tile the chunk."""
     config: str = ""
     """Fingerprint of the chunking that made it."""
 

@@ -88,8 +88,11 @@ class Block:
     list_item: ``marker`` (str).
     table: ``header`` (span of the header row or rows with the delimiter row, if any), ``columns``
     (int). table_row: ``header`` (bool), ``cells`` (list of spans).
-    code: ``language`` (str), ``lead_in``. definition: ``term`` (span). figure, table: ``caption``
-    (span). footnote: ``label`` (str). symbol: ``name``, ``symbol_kind``, ``signature`` (span).
+    table, code: ``lead_in`` as for a list. code: ``language`` (str); code and symbol:
+    ``statements``, ``[offset, depth]`` of each line at which a statement begins. quote: ``alert``
+    or ``directive`` (str). record, table_row: ``key``, ``speaker``, ``time`` (str). definition:
+    ``term`` (span). figure, table, code: ``caption`` (span). footnote: ``label`` (str). symbol:
+    ``name``, ``symbol_kind``, ``signature`` (span), ``language``.
     """
 
 
