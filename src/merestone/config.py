@@ -178,7 +178,7 @@ def chunking_settings(values: Mapping[str, JSON], max_tokens: int) -> ChunkingSe
         "max_chars": _CHARS_PER_TOKEN * limit,
         "torn_overlap_tokens": 0
         if own.get("overlap_tokens") or own.get("overlap_chars")
-        else limit // 6,
+        else limit // 4,
     }
     types = {
         name: chunking_settings({**given, **_without_none(profile)}, max_tokens)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from merestone.chunking import cut
-from merestone.text.tokenizers import WordTokenizer
+from merestone.text.tokenizers import CharacterTokenizer, WordTokenizer
 from merestone.types import ChunkingSettings, Document, Tokenizer
 
 sizes = st.builds(
@@ -68,3 +68,19 @@ def test_a_limit_in_characters_holds_where_it_is_reached_first() -> None:
     chunks = cut(document, settings, WordTokenizer()).chunks
     assert all(len(chunk.text) <= 50 for chunk in chunks)
     assert all(b.start < a.end for a, b in pairwise(chunks))
+
+
+def test_no_window_begins_where_the_one_before_began() -> None:
+    text = "\n\u0600漢漢漢漢漢"
+    settings = ChunkingSettings(
+        strategy="fixed",
+        max_tokens=100,
+        target_tokens=100,
+        min_tokens=0,
+        overlap_tokens=27,
+        max_chars=5,
+    )
+    document = Document(id="t", text=text)
+    check_cutting(
+        document, cut(document, settings, CharacterTokenizer()), settings, CharacterTokenizer()
+    )

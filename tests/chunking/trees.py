@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import random
 import re
+from itertools import pairwise
 
-from merestone.types import JSON, Block, BlockKind, Document, ExtractionSettings, Layer
-
-LIMITS = ExtractionSettings()
+from merestone.types import JSON, Block, BlockKind, Document, Layer
 
 _LEAVES: tuple[BlockKind, ...] = (
     "heading",
@@ -35,7 +34,6 @@ _HOLDERS: tuple[BlockKind, ...] = (
     "footnote",
 )
 _SPANS = ("header", "lead_in", "signature", "caption", "term", "content")
-_DEPTH = 12
 
 
 def any_tree(text: str, seed: int, name: str = "doc") -> Document:
@@ -50,24 +48,44 @@ def any_tree(text: str, seed: int, name: str = "doc") -> Document:
         return Document(id=name, text=text)
     body = len(filled) if draw.random() < 0.7 else draw.randrange(len(filled))
     blocks: list[Block] = []
-    # Ranges are of indexes of filled characters, so that no block is blank.
-    for low, high, layer in ((0, body, "body"), (body, len(filled), "note")):
-        pending = [(low, high, -1, 0)]
+    layers: tuple[tuple[int, int, Layer], ...] = ((0, body, "body"), (body, len(filled), "note"))
+    # Ranges are of filled characters, so that no block is blank or ends with white space.
+    for low, high, layer in layers:
+        pending = [(*part, None) for part in reversed(_parts(draw, low, high))]
         while pending:
-            first, last, parent, depth = pending.pop()
-            if first >= last:
-                continue
-            if parent >= 0 and draw.random() < 0.2:
-                first += 1
-                last -= 1
-            for start, end in reversed(_parts(draw, first, last)):
-                pending.append((start, end, parent, depth))
-                if depth >= 0 and (start, end) != (first, last):
-                    continue
-                pending.pop()
-                holds = end - start > 2 and depth < _DEPTH and draw.random() < 0.6
-                block = _block(draw, filled, start, end, parent, layer, holds)
-                blocks.append(block)
-                if holds:
-                    pending.append((start, end, len(blocks) - 1, depth + 1))
-    return Document(id=name, text=text, blocks=tuple(blocks), title=_title(draw, text))
+            first, last, parent = pending.pop()
+            holds = last - first > 2 and draw.random() < 0.5
+            kind = draw.choice(_HOLDERS if holds else _LEAVES)
+            start, end = filled[first], filled[last - 1] + 1
+            level = draw.randrange(1, 8) if kind == "heading" else None
+            attributes = _attributes(draw, start, end, filled)
+            blocks.append(Block(kind, start, end, level, parent, layer, attributes))
+            if holds:
+                inner = (first + draw.randrange(2), last - draw.randrange(2))
+                parts = [part for part in _parts(draw, *inner) if draw.random() < 0.9]
+                pending += [(*part, len(blocks) - 1) for part in reversed(parts)]
+    title = text[:30] if draw.random() < 0.3 else None
+    return Document(id=name, text=text, blocks=tuple(blocks), title=title)
+
+
+def _parts(draw: random.Random, first: int, last: int) -> list[tuple[int, int]]:
+    """Up to a dozen ranges that tile ``[first, last)``."""
+    if first >= last:
+        return []
+    inner = {draw.randrange(first, last) for _ in range(draw.randrange(12))}
+    cuts = sorted({first, last, *inner})
+    return list(pairwise(cuts))
+
+
+def _attributes(draw: random.Random, start: int, end: int, filled: list[int]) -> dict[str, JSON]:
+    """Spans as readers give them: of the block's own beginning, or of what stands before it."""
+    found: dict[str, JSON] = {}
+    for name in _SPANS:
+        if draw.random() < 0.15:
+            low = filled[draw.randrange(len(filled))] if draw.random() < 0.5 else start
+            low = min(low, start)
+            high = draw.randint(low, start if low < start else end)
+            found[name] = [low, high]
+    if "content" in found:
+        found["content"] = [start, end]
+    return found

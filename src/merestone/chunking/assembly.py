@@ -101,20 +101,22 @@ class Assembly:
 
     def _overlap(self, first: int, last: int, floor: int) -> int:
         """First of the atoms from ``floor`` on that the piece ``[first, last)`` repeats."""
-        settings, at = self.settings, first
+        settings, sizes, at = self.settings, self.sizes, first
         if settings.overlap_tokens or settings.overlap_chars:
+            most = first - floor
             allowed_tokens = settings.overlap_tokens or self.room
             allowed_chars = settings.overlap_chars or settings.max_chars
         elif settings.torn_overlap_tokens and self._is_torn(first):
+            most = 1
             allowed_tokens = settings.torn_overlap_tokens
             allowed_chars = settings.max_chars
         else:
             return first
         while (
-            at > floor
-            and self.sizes.tokens(at - 1, first) <= allowed_tokens
-            and self.sizes.chars(at - 1, first) <= allowed_chars
-            and self.sizes.chars(at - 1, last) <= settings.max_chars
+            at > max(floor, first - most)
+            and sizes.tokens(at - 1, first) <= allowed_tokens
+            and sizes.chars(at - 1, first) <= allowed_chars
+            and sizes.chars(at - 1, last) <= settings.max_chars
             and self._own_tokens(at - 1, last) <= self.room
         ):
             at -= 1

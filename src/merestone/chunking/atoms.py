@@ -21,7 +21,7 @@ from merestone.types import Document, Edge, UnitKind
 _OF_LINES = frozenset({"code", "front_matter", "symbol", "cell_output", "formula"})
 _LOOK = 60
 _UNFINISHED = re.compile(r"[^\W_],?\Z")
-_ENUMERATING = re.compile(r"(?:;|[;,]?\s(?:and|or))\Z")
+_ENUMERATING = re.compile(r"(?:[;,]|\s(?:and|or))\Z")
 _CONTINUING = re.compile(r"[\d.,]+ ?[=<>%)]|\([a-z]{1,4}\)\s")
 
 
@@ -71,8 +71,16 @@ def outline(document: Document, *, in_sentences: bool = False) -> Outline:
     if atoms:
         atoms[0].edge = boundaries.DOCUMENT
     outlined = Outline(document, atoms, children)
-    if in_sentences:
-        outlined.atoms = [part for atom in atoms for part in parts_of(outlined, atom)]
+    fine = [in_sentences] * len(atoms)
+    for index, atom in enumerate(atoms):
+        if atom.edge is boundaries.BROKEN_SENTENCE:
+            fine[index - 1] = fine[index] = True
+    if any(fine):
+        outlined.atoms = [
+            part
+            for atom, is_fine in zip(atoms, fine, strict=True)
+            for part in (parts_of(outlined, atom) if is_fine else [atom])
+        ]
     return outlined
 
 

@@ -23,6 +23,8 @@ BROKEN_SENTENCE = Edge("broken_sentence", 0.2)
 """Between two paragraphs of which the second goes on with the sentence of the first."""
 LINE_END = Edge("line", 0.22)
 """A line end inside a sentence that is over the limit, as tables without marks are."""
+CELL_END = Edge("line", 0.17)
+"""The same before a line of numbers, which belong to the label above them."""
 WORD = Edge("word", 0.15)
 GRAPHEME = Edge("grapheme", 0.05)
 CODE_POINT = Edge("code_point", 0.0)

@@ -89,7 +89,9 @@ def _windows(
             following = token_starts[max(0, index)]
         else:
             following = cut - settings.overlap_chars
-        start = _resume(text, max(first + 1, min(following, cut)), cut)
+        resumed = _resume(text, max(first + 1, min(following, cut)), cut)
+        # Where the overlap would tear the window's first grapheme, there is none.
+        start = resumed if resumed > first else cut
 
 
 def _fitted(

@@ -96,8 +96,9 @@ class Packer:
             if not all(self._is_heading[start : child.first]):
                 items.append(((start, child.first), None))
                 start = child.first
-            items.append(((start, child.last), child))
-            start = child.last
+            if child is section.children[-1] or not all(self._is_heading[start : child.last]):
+                items.append(((start, child.last), child))
+                start = child.last
         if start < section.last:
             items.append(((start, section.last), None))
         return items

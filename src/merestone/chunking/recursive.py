@@ -72,9 +72,11 @@ class RecursiveChunker:
                 separator = separators[level]
                 reason = _REASONS.get(separator, "separator")
                 edge = Edge(reason, 0.6 * (1 - level / len(separators)))
-                if pieces and start <= pieces[-1].start:
-                    continue
-                pieces.append(plain.piece(start, end, edge))
+                # Without the white space around them one may lie within the other.
+                while pieces and start <= pieces[-1].start and pieces[-1].end <= end:
+                    pieces.pop()
+                if not pieces or pieces[-1].end < end:
+                    pieces.append(plain.piece(start, end, edge))
         config = chunking_fingerprint(self, settings, tokenizer)
         return Cutting(finish(document, pieces, config), ())
 

@@ -7,6 +7,11 @@ from dataclasses import dataclass, field
 
 from merestone.chunking.atoms import Outline
 
+_LINE = 60
+"""Longest line, in code points, that is taken for a part of the title below it."""
+_LINES = 5
+_SENTENCE_ENDS = ".!?:;…。！？："
+
 
 @dataclass(slots=True)
 class Section:
@@ -37,16 +42,39 @@ def _tree_of_headings(outlined: Outline) -> tuple[Section, list[Section]]:
     for index, atom in enumerate(atoms):
         if atom.heading is not None:
             level = blocks[atom.heading].level or 1
+            first = _with_line_above(outlined, index)
             while current.level >= level and current.parent is not None:
-                current.last = index
+                current.last = first
                 current = current.parent
             path = (*current.path, atom.heading)
-            child = Section(level, atom.heading, current, index, path=path)
+            child = Section(level, atom.heading, current, first, path=path)
+            of_atom[first:] = [child] * (index - first)
             current.children.append(child)
             current = child
         of_atom.append(current)
     _close(current, len(atoms))
     return root, of_atom
+
+
+def _with_line_above(outlined: Outline, heading: int) -> int:
+    """The first atom of a section: in a document of pages one line above the heading that ends no
+    sentence, such as the name of a company, is a part of the title."""
+    if heading < 2 or not outlined.document.pages or not _is_line(outlined, heading - 1):
+        return heading
+    above = heading - 1
+    while above >= 0 and heading - above <= _LINES and _is_line(outlined, above):
+        if outlined.atoms[above].heading is not None:
+            # Lines below a heading of their own.
+            return heading
+        above -= 1
+    return heading - 1
+
+
+def _is_line(outlined: Outline, index: int) -> bool:
+    atom = outlined.atoms[index]
+    line = outlined.document.text[atom.start : atom.end].rstrip()
+    ends_sentence = line[-1:] in _SENTENCE_ENDS and not line.isupper()
+    return atom.kind in ("sentence", "heading") and len(line) <= _LINE and not ends_sentence
 
 
 def _tree_of_symbols(outlined: Outline) -> tuple[Section, list[Section]]:

@@ -127,7 +127,8 @@ def recursive_chunks(
     and merge small neighbours up to it; each chunk repeats up to ``overlap`` of the one before.
 
     A separator stays with what follows it; ``""`` allows a cut between any two graphemes, and
-    without it a part may be larger. White space around a chunk is left out. Raises
+    without it a part may be larger. White space around a chunk is left out, and so is a chunk
+    that then lies within the next. Raises
     :class:`SettingsError`, a ``ValueError``, unless ``size`` is at least 1 and
     ``0 <= overlap < size``.
     """
@@ -146,7 +147,10 @@ def recursive_chunks(
         start, end = trim(text, low, high)
         while start < end and text[start].isspace():
             start += 1
-        if start < end:
+        # Without the white space around them one may lie within the other.
+        while found and start <= found[-1]["start"] and found[-1]["end"] <= end:
+            found.pop()
+        if start < end and (not found or found[-1]["end"] < end):
             found.append({"start": start, "end": end, "text": text[start:end]})
     return found
 

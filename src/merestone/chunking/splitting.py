@@ -142,7 +142,9 @@ class _Splitter:
     def _clauses(self, start: int, end: int) -> Iterator[Part]:
         edges = dict.fromkeys(clause_offsets(self._text, start, end), boundaries.CLAUSE)
         for match in _LINE_END.finditer(self._text, start, end - 1):
-            edges.setdefault(match.end(), boundaries.LINE_END)
+            is_label = self._text[match.end()].isalpha()
+            edge = boundaries.LINE_END if is_label else boundaries.CELL_END
+            edges.setdefault(match.end(), edge)
         cuts = [start, *sorted(edges), end]
         edge = boundaries.SENTENCE
         for low, high in pairwise(cuts):

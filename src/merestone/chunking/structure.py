@@ -19,6 +19,9 @@ _LOOK = 80
 """Code points looked at before a boundary. Keeps the cost linear."""
 
 
+_LINES_OF_TITLE = 4
+
+
 class StructureChunker:
     """Keeps sections, blocks, rows and sentences whole where they fit, and gives what had to be
     parted its headings, lead-in, signature and table header back as context."""
@@ -78,6 +81,8 @@ def _surcharges(assembly: Assembly) -> dict[int, float]:
     found: dict[int, float] = {}
     for at in range(1, len(atoms)):
         atom, before = atoms[at], atoms[at - 1]
+        if atom.heading is not None and _is_title_page(assembly, at):
+            found[at] = boundaries.LEAD_IN_SURCHARGE
         if before.heading is not None:
             found[at] = boundaries.HEADING_SURCHARGE
         elif atom.edge is boundaries.BROKEN_SENTENCE:
@@ -89,6 +94,19 @@ def _surcharges(assembly: Assembly) -> dict[int, float]:
     for at, surcharge in _surcharges_of_blocks(assembly):
         found[at] = max(surcharge, found.get(at, 0.0))
     return found
+
+
+def _is_title_page(assembly: Assembly, at: int) -> bool:
+    """True if between the heading before atom ``at`` and ``at`` there is something, but no
+    sentence: then the heading is over what follows, as that of a statement over "Assets" is."""
+    first = at - 1
+    while first >= 0 and at - first <= _LINES_OF_TITLE and assembly.atoms[first].heading is None:
+        atom = assembly.atoms[first]
+        line = assembly.document.text[atom.start : min(atom.end, atom.start + _LOOK)].rstrip()
+        if atom.kind != "sentence" or atom.end - atom.start > _LOOK or line[-1:] in ".!?;。！？":
+            return False
+        first -= 1
+    return 0 <= first < at - 1 and assembly.atoms[first].heading is not None
 
 
 def _surcharges_of_blocks(assembly: Assembly) -> Iterator[tuple[int, float]]:

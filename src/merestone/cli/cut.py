@@ -34,7 +34,7 @@ Sizes = dict[str, JSON]
 @click.option(
     "--torn-overlap-tokens",
     type=int,
-    help="What is repeated where a paragraph had to be cut; by default a sixth of the limit.",
+    help="Largest sentence repeated where a paragraph had to be cut; by default a quarter.",
 )
 @click.option("--group", type=int, help="Sentences or records in a chunk, for these strategies.")
 @click.option(

@@ -62,7 +62,8 @@ _SIGN_IN_WORD = re.compile("[^\\W\\d_][¡¢£¤¥¦§¨©«¬®¯°±²³´µ¶�
 _SAMPLE_BYTES = 200_000
 _PARITY_BYTES = 1 << 16
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_NON_ASCII_LINE = re.compile(rb"[^\n]*[\x80-\xff][^\n]*\n?")
+# Begins at line starts only: a search from every place of a long line takes the square of it.
+_NON_ASCII_LINE = re.compile(rb"(?<![^\n])[^\n]*[\x80-\xff][^\n]*\n?")
 _UTF8_SEQUENCE = re.compile(
     rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
 )

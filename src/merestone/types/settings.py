@@ -66,8 +66,8 @@ class ChunkingSettings:
     """Hard limit of a chunk's own text in code points."""
     overlap_chars: int = 0
     torn_overlap_tokens: int = 0
-    """Overlap only where a paragraph or a list item had to be cut, as far as there is room: so many
-    tokens of the sentences before the cut are repeated behind it."""
+    """Overlap only where a paragraph or a list item had to be cut: the sentence before the cut is
+    repeated behind it if it has at most so many tokens and there is room."""
     context: tuple[ContextRole, ...] = CONTEXT_ROLES
     """Roles of the context spans that a chunk is given."""
     group: int | None = None
