@@ -113,3 +113,9 @@ def test_marked_text_comes_back(text: str, encoding: str) -> None:
     assume(not text.startswith("\0"))
     data = text.encode("utf-8-sig" if encoding == "utf-8" else encoding)
     assert decode(data).text == text
+
+
+def test_a_long_line_costs_time_linear_in_its_length() -> None:
+    """What takes the square of it does not end."""
+    text = LATIN + "x" * 400_000
+    assert decode(text.encode("cp1252")).text == text

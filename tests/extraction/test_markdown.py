@@ -105,7 +105,7 @@ def test_lists_nest_and_know_what_introduces_them() -> None:
         ("list_item", 1),
     ]
     outer, inner = [block for block in blocks if block.kind == "list"]
-    assert attribute(document, outer, "lead_in") == "Do this:"
+    assert attribute(document, outer, "lead_in") == source[: source.index("\n")]
     assert (outer.attributes["ordered"], inner.attributes["ordered"]) == (True, False)
     assert "lead_in" not in inner.attributes
     markers = [block.attributes["marker"] for block in blocks if block.kind == "list_item"]
@@ -126,7 +126,10 @@ def test_an_item_set_off_by_blanks_has_its_marker() -> None:
         ("These matter\n- a\n- b", "These matter"),
         ("Text before. The following are fine\n\n- a", "The following are fine"),
         ("How it works:\n\n```\nx\n```", "How it works:"),
-        ("Nothing to see.\n\n```\nx\n```", None),
+        ("First words. Code below an explanation.\n\n```\nx\n```", "Code below an explanation."),
+        ("Stop it. Then go on.\n\n1. a\n2. b", "Stop it. Then go on."),
+        ("Long words. " * 30 + "The end.\n\n1. a\n2. b", "The end."),
+        ("| a |\n|---|\n| 1 |\n\n```\nx\n```", None),
         ("A paragraph of its own.\n\n- a", None),
         ("# Heading:\n\n- a", None),
         ("次のとおり：\n\n- a", "次のとおり："),

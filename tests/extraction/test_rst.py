@@ -130,7 +130,7 @@ def test_lists_nest_and_know_what_introduces_them() -> None:
     )
     lists = of_kind(document, "list")
     assert [block.attributes["ordered"] for block in lists] == [True, False]
-    assert attribute(document, lists[0], "lead_in") == "Do this:"
+    assert attribute(document, lists[0], "lead_in") == "Words. Do this:"
     items = of_kind(document, "list_item")
     assert [(item.level, item.attributes["marker"]) for item in items] == [
         (1, "1."),

@@ -101,3 +101,21 @@ def test_looking_back_costs_the_same_in_a_long_text(
     assert 900_001 - 1024 <= boundary <= 900_001
     assert len(seen) < 4000
     assert max(seen) < 2000
+
+
+@pytest.mark.parametrize("filler", ["e\u0301", "ש\u05b8", "か\u3099", "👩\u200d👧x"])
+def test_letters_with_marks_are_not_looked_back_over(
+    filler: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in decomposed text, where a mark stands before every letter."""
+    seen: list[int] = []
+
+    class Counting:
+        @staticmethod
+        def grapheme_next_break(text: str, offset: int) -> int:
+            seen.append(len(text))
+            return unicode.grapheme_next_break(text, offset)
+
+    monkeypatch.setattr(graphemes, "unicode", Counting)
+    assert grapheme_boundary_before(filler * 1000, 500 * len(filler)) == 500 * len(filler)
+    assert len(seen) < 40
