@@ -16,7 +16,14 @@ from merestone.extraction.source_code import EXTRACTOR
 from merestone.extraction.source_code_languages import ALL_LANGUAGES, BY_MEDIA_TYPE, Language
 from merestone.extraction.source_code_parsing import load_grammar
 from merestone.extraction.worker import WorkerPool
-from merestone.types import Block, Document, ExtractionSettings, RawDocument
+from merestone.types import (
+    Block,
+    Document,
+    ExtractionError,
+    ExtractionSettings,
+    RawDocument,
+    Status,
+)
 
 SAMPLES = Path(__file__).parent.parent / "data" / "code"
 FILES = sorted(path for path in SAMPLES.iterdir() if path.suffix != ".txt")
@@ -402,3 +409,20 @@ def test_the_standard_library_is_read() -> None:
     standard = read(Path(dedent.__code__.co_filename).read_bytes(), "textwrap.py")
     assert attribute(standard, symbol(standard, "dedent"), "signature") == "def dedent(text):"
     check_code(standard)
+
+
+def test_a_source_that_brings_the_parser_down_is_read_without_its_definitions() -> None:
+    class Dying:
+        """A worker whose process dies of every document."""
+
+        def read(self, name: str, raw: RawDocument, settings: ExtractionSettings) -> Document:
+            raise ExtractionError("worker-died", f"{raw.id} died.", "", status=Status.CRASHED)
+
+    raw = RawDocument("a.py", b"def f():\n    return 1\n")
+    document = read_document(raw, ExtractionSettings(), worker=Dying())
+    assert document.text == "def f():\n    return 1\n"
+    assert document.status == Status.OK
+    assert {block.kind for block in document.blocks} == {"code"}
+    assert [warning.code for warning in document.warnings] == ["code-not-parsed"]
+    with pytest.raises(ExtractionError):
+        read_document(RawDocument("a.pdf", b"%PDF-1.4\n"), ExtractionSettings(), worker=Dying())

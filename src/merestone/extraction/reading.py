@@ -21,6 +21,8 @@ from merestone.types import (
     Status,
 )
 
+_DIED = (Status.CRASHED, Status.MEMORY, Status.TIMEOUT)
+
 
 def read_document(
     raw: RawDocument,
@@ -81,7 +83,7 @@ def _run(
 ) -> Document:
     try:
         if extractor.isolated and worker is not None:
-            document = worker.read(extractor.name, raw, settings)
+            document = _isolated(extractor, raw, settings, worker)
         else:
             document = extractor.extract(raw, settings)
         return _finished(document, raw)
@@ -103,6 +105,21 @@ def _run(
             "Report it to the author of the extractor, with the document if you may.",
             status=Status.CRASHED,
         ) from error
+
+
+def _isolated(
+    extractor: Extractor, raw: RawDocument, settings: ExtractionSettings, worker: IsolatedReader
+) -> Document:
+    """Read by ``worker``; where that fails and the extractor has a method ``extract_plainly``,
+    whose document has less structure but needs no process of its own, by that."""
+    try:
+        return worker.read(extractor.name, raw, settings)
+    except ExtractionError as error:
+        plainly = getattr(extractor, "extract_plainly", None)
+        if plainly is None or error.status not in _DIED:
+            raise
+        document: Document = plainly(raw, settings, error)
+        return document
 
 
 def _finished(document: Document, raw: RawDocument) -> Document:

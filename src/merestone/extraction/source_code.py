@@ -20,7 +20,14 @@ from merestone.extraction.source_code_outline import Outline, Symbol, read_outli
 from merestone.extraction.source_code_parsing import CodePoints, load_grammar, parse
 from merestone.extraction.source_text import text_document
 from merestone.text.lines import line_starts
-from merestone.types import Block, Document, DocumentWarning, ExtractionSettings, RawDocument
+from merestone.types import (
+    Block,
+    Document,
+    DocumentWarning,
+    ExtractionError,
+    ExtractionSettings,
+    RawDocument,
+)
 
 _LONGEST_TITLE = 100
 _LONGEST_LINES = 1_000
@@ -54,6 +61,19 @@ class SourceCodeExtractor:
             _blocks(decoded.text, outline, label),
             title=_title(decoded.text, outline),
         )
+
+    def extract_plainly(
+        self, raw: RawDocument, settings: ExtractionSettings, problem: ExtractionError
+    ) -> Document:
+        """The source without its definitions, for what brought the parser down."""
+        decoded = decode(raw.data, default=settings.default_encoding)
+        label = LANGUAGES.get(raw.media_type or "", "")
+        warning = DocumentWarning(
+            "code-not-parsed",
+            f"The parser did not survive the text ({problem.message}) so it was read without its "
+            "definitions.",
+        )
+        return _plain_document(raw, decoded, label, warning)
 
 
 def _outline(text: str, language: Language) -> Outline | DocumentWarning:
