@@ -89,11 +89,13 @@ class Assembly:
         dropped: list[Dropped] = []
         text, sizes = self.document.text, self.sizes
         for first, last in ranges:
-            if sizes.tokens(first, last) < self.settings.min_tokens:
-                start, end = trim(text, sizes.starts[first], sizes.ends[last - 1])
-                if not any(map(str.isalnum, text[start:end])):
-                    dropped.append(Dropped(start, end, "no letters or digits"))
-                    continue
+            start, end = trim(text, sizes.starts[first], sizes.ends[last - 1])
+            piece = text[start:end]
+            # Rules and dashes say nothing however many they are; signs of other scripts may.
+            is_little = sizes.tokens(first, last) < self.settings.min_tokens or piece.isascii()
+            if is_little and not any(map(str.isalnum, piece)):
+                dropped.append(Dropped(start, end, "no letters or digits"))
+                continue
             # A piece never repeats the whole of the one before.
             floor = kept[-1][0] + 1 if kept else first
             kept.append((first, last, self._overlap(first, last, floor)))

@@ -106,16 +106,14 @@ class Reconnection:
         words in a long row of dashes, the part before."""
         if span.start is None or span.end is None or span.end <= start:
             return span
-        ahead = span.text[: max(0, start - span.start)].rstrip()
-        if span.role != "table_header" or ahead.strip("|-:=+ \t\r\n") == "":
+        if span.role != "table_header":
             return None
-        words = ahead.rstrip("|-:=+ \t\r\n")
-        line_end = _LINE_END.search(span.text, len(words))
-        if line_end is None or line_end.start() > len(ahead):
+        words = len(span.text.rstrip("|-:=+ \t\r\n"))
+        line_end = _LINE_END.search(span.text, words)
+        if not words or line_end is None or span.start + line_end.start() > start:
             return None
-        return ContextSpan(
-            span.role, span.start, span.start + line_end.start(), span.text[: line_end.start()]
-        )
+        text = span.text[: line_end.start()]
+        return ContextSpan(span.role, span.start, span.start + len(text), text)
 
     def heading(self, index: int) -> ContextSpan:
         """The words of a heading block."""

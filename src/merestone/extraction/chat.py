@@ -21,7 +21,7 @@ from merestone.extraction.chat_styles import (
 from merestone.extraction.subtitles import cue_blocks
 from merestone.types import JSON, Block
 
-_LINE = re.compile(r"[^\r\n]*\S[^\r\n]*")
+_LINE = re.compile(r"(?<![^\r\n])[^\r\n]*\S[^\r\n]*")
 _BLANK_LINE = re.compile(r"(?:\r\n|\n|\r)[ \t]*(?:\r\n|\n|\r)")
 _NAME = re.compile(
     r"[^\W\d_][\w.'’-]*(?: (?:(?:von|van|de|da|del|di|der|den|la|le|al|bin|of|the|and|&)|"

@@ -17,7 +17,7 @@ _TIMES = ("time", "timestamp", "ts", "created_at", "create_time", "date")
 _UTTERANCES = ("content", "text", "value", "message", "parts", "utterance", "body")
 _LONGEST_KEY = 200
 
-_LINE = re.compile(r"[^\r\n]*\S[^\r\n]*")
+_LINE = re.compile(r"(?<![^\r\n])[^\r\n]*\S[^\r\n]*")
 _ARRAY = re.compile(r"\s*\[\s*(?=\{)")
 _COMMA = re.compile(r"\s*,\s*(?=\{)")
 _ARRAY_END = re.compile(r"\s*\]\s*\Z")

@@ -16,7 +16,7 @@ from merestone.extraction.source_text import text_document
 from merestone.types import Block, Document, ExtractionSettings, RawDocument
 
 # Lines that hold something, up to the next blank one; their indentation belongs to them.
-_GROUP = re.compile(r"[^\r\n]*\S[^\r\n]*(?:(?:\r\n|\n|\r)[^\r\n]*\S[^\r\n]*)*")
+_GROUP = re.compile(r"(?<![^\r\n])[^\r\n]*\S[^\r\n]*(?:(?:\r\n|\n|\r)[^\r\n]*\S[^\r\n]*)*")
 
 
 _LONGEST_TITLE = 200
