@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from merestone.chunking.separators import recursive_chunks
     from merestone.chunking.windows import windows
-    from merestone.library import Library, changes_between, chunk, examine_cutting, read
+    from merestone.cutting import changes_between, chunk, examine_cutting, read
+    from merestone.library import Library
     from merestone.types import (
         Block,
         Chunk,
@@ -40,10 +41,10 @@ _HOMES = {
     "recursive_chunks": "merestone.chunking.separators",
     "windows": "merestone.chunking.windows",
     "Library": "merestone.library",
-    "changes_between": "merestone.library",
-    "chunk": "merestone.library",
-    "examine_cutting": "merestone.library",
-    "read": "merestone.library",
+    "changes_between": "merestone.cutting",
+    "chunk": "merestone.cutting",
+    "examine_cutting": "merestone.cutting",
+    "read": "merestone.cutting",
 }
 
 __all__ = [

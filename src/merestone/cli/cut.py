@@ -9,7 +9,7 @@ import click
 from merestone.cli import cuttings
 from merestone.cli.session import answer, json_option
 from merestone.config import chunking_values, find_root
-from merestone.library import changes_between, cut_document, examine_cutting, read
+from merestone.cutting import changes_between, cut_document, examine_cutting, read
 from merestone.types import (
     CONTEXT_ROLES,
     JSON,
