@@ -16,6 +16,7 @@ from merestone.embedding import open_embedder
 from merestone.extraction import read_document
 from merestone.extraction.worker import WorkerPool
 from merestone.indexing import raw_document, read_path
+from merestone.text.tokenizer_names import tokenizer_named
 from merestone.types import (
     JSON,
     Chunk,
@@ -74,16 +75,17 @@ def cut_document(
     semantic_weight: float | None = None,
     chunk_size: int | None = None,
     chunk_overlap: int | None = None,
-    tokenizer: Tokenizer | None = None,
+    tokenizer: Tokenizer | str | None = None,
     embedder: Embedder | None = None,
 ) -> Cutting:
     """Chunks of a document, or of plain text, and what is in none of them.
 
-    Sizes are in tokens of ``tokenizer``, by default the embedder's (by default the bundled one),
-    and in code points; what they mean, and ``context``, ``group``, ``separators`` and
-    ``semantic_weight``, is said at :class:`~merestone.types.ChunkingSettings`. ``chunk_size`` and
-    ``chunk_overlap`` are what other libraries call ``max_chars`` and ``overlap_chars``. Raises
-    ``SettingsError`` (a ``ValueError``) for sizes that can't be met.
+    Sizes are in tokens of ``tokenizer`` (one, or a name as
+    :func:`~merestone.text.tokenizer_names.tokenizer_named` takes it), by default the embedder's (by
+    default the bundled one), and in code points; what they mean, and ``context``, ``group``,
+    ``separators`` and ``semantic_weight``, is said at :class:`~merestone.types.ChunkingSettings`.
+    ``chunk_size`` and ``chunk_overlap`` are what other libraries call ``max_chars`` and
+    ``overlap_chars``. Raises ``SettingsError`` (a ``ValueError``) for sizes that can't be met.
     """
     model = _model(tokenizer, embedder)
     settings = chunking_settings(
@@ -129,7 +131,7 @@ def examine_cutting(
     target_tokens: int | None = None,
     min_tokens: int | None = None,
     max_chars: int | None = None,
-    tokenizer: Tokenizer | None = None,
+    tokenizer: Tokenizer | str | None = None,
     dropped: Sequence[Dropped] = (),
     max_findings: int = report.MAX_FINDINGS,
 ) -> CuttingReport:
@@ -192,8 +194,10 @@ class _Model(NamedTuple):
     embedder: Embedder | None
 
 
-def _model(tokenizer: Tokenizer | None, embedder: Embedder | None = None) -> _Model:
+def _model(tokenizer: Tokenizer | str | None, embedder: Embedder | None = None) -> _Model:
     """By default the bundled embedder; a tokenizer alone brings neither vectors nor a limit."""
+    if isinstance(tokenizer, str):
+        tokenizer = tokenizer_named(tokenizer)
     if tokenizer is not None and embedder is None:
         return _Model(tokenizer, _LIMIT, None)
     embedder = embedder or open_embedder(EmbeddingSettings())

@@ -23,7 +23,7 @@ from merestone.indexing import (
     open_pipeline,
 )
 from merestone.storage import open_store
-from merestone.text.tokenizers import FileTokenizer
+from merestone.text.tokenizer_names import tokenizer_named
 from merestone.types import (
     JSON,
     ContextResult,
@@ -196,11 +196,11 @@ class Library:
     ) -> ContextResult:
         """Passages for ``query`` that fill ``budget`` tokens and never exceed it.
 
-        Tokens are counted by ``tokenizer``: one, or the path of a ``tokenizer.json``; by default
-        the embedder's.
+        Tokens are counted by ``tokenizer``: one, the path of a ``tokenizer.json`` or a name such as
+        ``cl100k_base``; by default the embedder's.
         """
         if isinstance(tokenizer, str | os.PathLike):
-            tokenizer = FileTokenizer.from_file(Path(tokenizer))
+            tokenizer = tokenizer_named(tokenizer)
         with self._asked() as snapshot:
             return retrieval.context(
                 snapshot,

@@ -124,3 +124,19 @@ def test_the_body_ends_where_the_other_layers_begin() -> None:
 @pytest.mark.parametrize("status", list(Status))
 def test_only_what_was_read_has_text(status: Status) -> None:
     assert status.has_text == (status in ("ok", "partial"))
+
+
+@given(
+    st.text(st.characters(exclude_categories=()), max_size=60),
+    st.integers(0, 3),
+    st.integers(0, 9000),
+    st.integers(0, 9000),
+)
+def test_bytes_of_a_span_are_those_of_its_utf_8(
+    text: str, times: int, one: int, other: int
+) -> None:
+    document = Document(id="d", text=text * 10**times)
+    start, end = sorted(min(at, len(document.text)) for at in (one, other))
+    data = document.text.encode("utf-8", "surrogatepass")
+    first, last = document.bytes_of(start, end)
+    assert data[first:last].decode("utf-8", "surrogatepass") == document.text[start:end]

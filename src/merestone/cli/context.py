@@ -16,7 +16,7 @@ from merestone.types import ContextResult
 @click.option(
     "--tokenizer",
     type=click.Path(),
-    help="The tokenizer.json of the model that will read it; by default the embedder's.",
+    help="Of the model that will read it: a tokenizer.json, or a name such as cl100k_base.",
 )
 @where_option
 @mode_option

@@ -50,6 +50,10 @@ Sizes = dict[str, JSON]
     help="For the strategy recursive, the strongest first; may be repeated.",
 )
 @click.option(
+    "--tokenizer",
+    help="Count by this tokenizer.json, or by a name such as cl100k_base or words.",
+)
+@click.option(
     "--semantic-weight",
     type=float,
     help="How much the similarity of neighbouring sentences moves boundaries.",
@@ -105,7 +109,7 @@ def _cut(document: Document, as_report: bool, as_json: bool, sizes: Sizes) -> No
 
 
 def _report(document: Document, cutting: Cutting, sizes: Sizes) -> CuttingReport:
-    names = ("max_tokens", "target_tokens", "min_tokens", "max_chars")
+    names = ("max_tokens", "target_tokens", "min_tokens", "max_chars", "tokenizer")
     limits = {name: sizes[name] for name in names if name in sizes}
     return examine_cutting(document, cutting, **limits)
 

@@ -69,7 +69,7 @@ def _splitter(description: Mapping[str, object]) -> _Split | None:
     if kind == ["BertPreTokenizer"]:
         return _bert_pieces
     if kind and kind[-1] in ("ByteLevel", "Metaspace") and set(kind[:-1]) <= {"Split", "Digits"}:
-        return _pieces_before_spaces
+        return pieces_before_spaces
     return None
 
 
@@ -184,7 +184,7 @@ class FileTokenizer:
     def starts(self, text: str) -> array[int]:
         found = array("q")
         clean = without_surrogates(text)
-        for start, end in _windows(clean):
+        for start, end in line_windows(clean):
             encoding = self._tokenizer.encode(clean[start:end], add_special_tokens=False)
             found.extend(start + offset for offset, _ in encoding.offsets)
         return found
@@ -262,7 +262,7 @@ def _bert_pieces(text: str) -> _Pieces:
     return data.translate(_AS_SPACES).split(b" "), len(data) - len(data.translate(None, _MARKS))
 
 
-def _pieces_before_spaces(text: str) -> _Pieces:
+def pieces_before_spaces(text: str) -> _Pieces:
     """Byte-level and similar tokenizers glue a space to the word behind it."""
     return _BEFORE_SPACE.split(text), 0
 
@@ -331,7 +331,7 @@ def _batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
         yield texts[first:]
 
 
-def _windows(text: str) -> Iterator[tuple[int, int]]:
+def line_windows(text: str) -> Iterator[tuple[int, int]]:
     """Ranges that tile ``text``, cut behind line ends where there are any, else behind spaces."""
     start = 0
     while start < len(text):

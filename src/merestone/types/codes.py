@@ -20,6 +20,10 @@ CODES: dict[str, str] = {
         "the file and the place of the fault."
     ),
     "empty-query": "A search needs words. White space alone asks for nothing.",
+    "extra-missing": (
+        "What was asked for needs a package that is not installed by default. The message names "
+        "the extra that brings it."
+    ),
     "invalid-budget": "A context needs a budget of at least one token.",
     "invalid-chunk-size": (
         "Sizes that can't be met together, such as a target above the limit or an overlap "

@@ -6,9 +6,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
+from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 
 from merestone.types.segments import Segments
+
+_UTF8_STEP = 4096
 
 JSON = Any
 """A value that :mod:`json` can write: None, bool, int, float, str, list or dict of such."""
@@ -183,6 +187,26 @@ class Document:
         first = min(r.start for r in ranges)
         last = max(max(r.start, r.end - 1) for r in ranges)
         return bisect_right(self.line_starts, first), bisect_right(self.line_starts, last)
+
+    def bytes_of(self, start: int, end: int) -> tuple[int, int]:
+        """Where ``text[start:end]`` lies in the UTF-8 encoding of the text, in bytes (a lone
+        surrogate counts three)."""
+        if self.text.isascii():
+            return start, end
+        first = self._utf8_before(start)
+        return first, first + len(self.text[start:end].encode("utf-8", "surrogatepass"))
+
+    def _utf8_before(self, offset: int) -> int:
+        block, rest = divmod(offset, _UTF8_STEP)
+        inside = self.text[block * _UTF8_STEP : block * _UTF8_STEP + rest]
+        return self._utf8_sums[block] + len(inside.encode("utf-8", "surrogatepass"))
+
+    @cached_property
+    def _utf8_sums(self) -> list[int]:
+        """Bytes before each ``_UTF8_STEP`` code points."""
+        parts = range(0, len(self.text), _UTF8_STEP)
+        pieces = (self.text[at : at + _UTF8_STEP] for at in parts)
+        return [0, *accumulate(len(piece.encode("utf-8", "surrogatepass")) for piece in pieces)]
 
     def pages_of(self, start: int, end: int) -> tuple[int, ...]:
         """Numbers of the pages that hold characters of ``text[start:end]``, ascending; of the
