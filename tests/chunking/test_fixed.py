@@ -84,3 +84,19 @@ def test_no_window_begins_where_the_one_before_began() -> None:
     check_cutting(
         document, cut(document, settings, CharacterTokenizer()), settings, CharacterTokenizer()
     )
+
+
+def test_long_words_are_not_repeated_over_and_over(bert: Tokenizer) -> None:
+    """To BERT's tokenizer a word of more than 100 characters is one token."""
+    document = Document(id="t", text="x" * 20_000)
+    settings = ChunkingSettings(strategy="fixed", overlap_tokens=80)
+    chunks = cut(document, settings, bert).chunks
+    assert len(chunks) == 10
+    assert sum(len(chunk.text) for chunk in chunks) == 20_000
+
+
+def test_text_without_tokens_is_cut(bert: Tokenizer) -> None:
+    text = "\x00\x01" * 200
+    settings = ChunkingSettings(strategy="fixed", overlap_tokens=8, max_chars=50)
+    document = Document(id="t", text=text)
+    check_cutting(document, cut(document, settings, bert), settings, bert)

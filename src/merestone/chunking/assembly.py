@@ -8,7 +8,7 @@ from functools import cached_property
 from merestone.chunking import boundaries
 from merestone.chunking.atoms import Atom, Outline, parts_of
 from merestone.chunking.context import Reconnection, after_shedding, heading_path
-from merestone.chunking.finishing import Piece, clip_units, finish, trim
+from merestone.chunking.finishing import Piece, clip_units, finish, says_something, trim
 from merestone.chunking.packing import Range
 from merestone.chunking.render import flat, render_parts
 from merestone.chunking.sections import Section, section_tree
@@ -90,10 +90,10 @@ class Assembly:
         text, sizes = self.document.text, self.sizes
         for first, last in ranges:
             start, end = trim(text, sizes.starts[first], sizes.ends[last - 1])
+            # Of ASCII it says nothing however much there is; of other scripts we know less.
+            is_little = sizes.tokens(first, last) < self.settings.min_tokens
             piece = text[start:end]
-            # Rules and dashes say nothing however many they are; signs of other scripts may.
-            is_little = sizes.tokens(first, last) < self.settings.min_tokens or piece.isascii()
-            if is_little and not any(map(str.isalnum, piece)):
+            if (is_little or piece.isascii()) and not says_something(piece):
                 dropped.append(Dropped(start, end, "no letters or digits"))
                 continue
             # A piece never repeats the whole of the one before.

@@ -38,6 +38,8 @@ class Reconnection:
         self._of_block = self._spans_of_blocks()
         self._headings: dict[int, ContextSpan] = {}
         self._costs: dict[ContextSpan, int] = {}
+        self._headers: dict[int, ContextSpan | None] = {}
+        """By their starts the headers of tables, without the rows of dashes behind them."""
         self._title = flat(document.title or "") if "title" in roles else ""
 
     def _spans_of_blocks(self) -> list[tuple[ContextSpan, ...]]:
@@ -108,12 +110,10 @@ class Reconnection:
             return span
         if span.role != "table_header":
             return None
-        words = len(span.text.rstrip("|-:=+ \t\r\n"))
-        line_end = _LINE_END.search(span.text, words)
-        if not words or line_end is None or span.start + line_end.start() > start:
-            return None
-        text = span.text[: line_end.start()]
-        return ContextSpan(span.role, span.start, span.start + len(text), text)
+        if span.start not in self._headers:
+            self._headers[span.start] = _without_rule(span)
+        words = self._headers[span.start]
+        return words if words is not None and (words.end or 0) <= start else None
 
     def heading(self, index: int) -> ContextSpan:
         """The words of a heading block."""
@@ -174,6 +174,15 @@ def after_shedding(
     order = sorted(range(len(spans)), key=roles.__getitem__)[:count]
     kept = tuple(span for index, span in enumerate(spans) if index not in order)
     return kept, tuple(spans[index] for index in order)
+
+
+def _without_rule(header: ContextSpan) -> ContextSpan | None:
+    words = len(header.text.rstrip("|-:=+ \t\r\n"))
+    line_end = _LINE_END.search(header.text, words)
+    if not words or line_end is None or header.start is None:
+        return None
+    text = header.text[: line_end.start()]
+    return header._replace(end=header.start + len(text), text=text)
 
 
 def _common(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from unicodedata import category
 
 from merestone.text.hashing import digest
 from merestone.types import JSON, Chunk, ContextSpan, Document, Edge, Unit
+
+_SAYING = frozenset({"So", "Sc", "Lm", "Mc", "Cs", "Co", "Cn"})
+"""Categories of signs that may say something; unknown ones are given the benefit of the doubt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,15 @@ def trim(text: str, start: int, end: int) -> tuple[int, int]:
         elif not at_line_start or character not in " \t":
             start = offset + 1
     return start, end
+
+
+def says_something(text: str) -> bool:
+    """True if ``text`` holds a letter, a digit or a picture, not only marks, rules and dashes."""
+    if any(map(str.isalnum, text)):
+        return True
+    return not text.isascii() and any(
+        category(sign) in _SAYING and not "\u2500" <= sign <= "\u259f" for sign in text
+    )
 
 
 def clip_units(units: Sequence[Unit], start: int, end: int) -> tuple[Unit, ...]:

@@ -34,7 +34,7 @@ class FixedChunker:
     """
 
     name: ClassVar[str] = "fixed"
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
 
     def cut(
         self,
@@ -85,8 +85,11 @@ def _windows(
             return
         first = min(trim(text, start, cut)[0], cut - 1)
         if settings.overlap_tokens:
-            index = bisect_left(token_starts, cut) - settings.overlap_tokens
-            following = token_starts[max(0, index)]
+            index = bisect_left(token_starts, cut)
+            # A window that max_chars ended may hold few tokens: it is not repeated as a whole.
+            held = index - bisect_left(token_starts, first)
+            index -= min(settings.overlap_tokens, held // 2)
+            following = token_starts[index] if index < len(token_starts) else cut
         else:
             following = cut - settings.overlap_chars
         resumed = _resume(text, max(first + 1, min(following, cut)), cut)
@@ -101,7 +104,9 @@ def _fitted(
     changes its tokens, so each window is counted by itself."""
     while True:
         cut = _good_end(text, start, high, end)
-        if tokenizer.counts([text[start:cut].rstrip()])[0] <= room:
+        # Counted as it will be cut out: a space before a word can be a token of its own.
+        first, last = trim(text, start, cut)
+        if tokenizer.counts([text[first:last]])[0] <= room:
             return cut
         if cut - start <= 1:
             raise too_small(max_tokens, f"the tokens of the one character {text[start]!r}")

@@ -21,6 +21,12 @@ Range = tuple[int, int]
 """Half-open range of atoms."""
 
 
+_MANY = 48
+"""Items to a piece above which very short ones are put together."""
+_SHARE = 24
+"""Of the target; what is put together is at most so small a part of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What a piece may hold, in tokens and code points of its own text."""
@@ -128,6 +134,7 @@ class Packer:
         Dynamic programming over the ends of pieces; linear in the number of items, since a piece
         holds a bounded number of them.
         """
+        items = self._bundled(items)
         if len(items) < 2:
             return list(items)
         limits, reserves, prices = self._limits, self._reserves, self._prices
@@ -169,6 +176,33 @@ class Packer:
             end = start
         pieces.reverse()
         return pieces
+
+    def _bundled(self, items: Sequence[Range]) -> Sequence[Range]:
+        """Very short items, such as lines of a word, put together where there are so many of them
+        that a choice between all would cost more than it is worth."""
+        if len(items) < _MANY:
+            return items
+        sizes, limits = self._sizes, self._limits
+        tokens = sizes.tokens(items[0][0], items[-1][1])
+        chars = sizes.chars(items[0][0], items[-1][1])
+        pieces = max(tokens / limits.target, chars / limits.chars, 1)
+        if len(items) < _MANY * pieces:
+            return items
+        found: list[Range] = []
+        for first, last in items:
+            if found and self._is_tiny(found[-1][0], last):
+                found[-1] = (found[-1][0], last)
+            else:
+                found.append((first, last))
+        return found
+
+    def _is_tiny(self, first: int, last: int) -> bool:
+        sizes, limits = self._sizes, self._limits
+        return (
+            sizes.tokens(first, last) * _SHARE <= limits.target
+            and sizes.chars(first, last) * _SHARE <= limits.chars
+            and self._reserves[first] == self._reserves[last - 1]
+        )
 
     def _merge_small(self, pieces: list[Range], root: Section) -> list[Range]:
         """Merge pieces under the minimum with a neighbour: of the same section if one fits, else

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from apsw import unicode
 
 _WINDOW = 1024
+_HALF_FLAGS = frozenset(map(chr, range(0x1F1E6, 0x1F200)))
 """Code points looked at before an offset. No writing has a cluster near that size."""
 
 _JOIN_FROM_AFAR = ("क\u094d", "\U0001f469\u200d", "\U0001f1e6")
@@ -45,6 +46,8 @@ def grapheme_boundary_before(text: str, offset: int) -> int:
     start = offset
     while start > lowest and not _surely_parts(text, start):
         start -= 1
+    if start == lowest:
+        start = _flags_before(text, start)
     boundary = start
     # Whether a cluster ends at ``offset`` depends on what is before it and on one code point
     # after it; a longer piece would cost more in a text that is one endless cluster.
@@ -53,6 +56,14 @@ def grapheme_boundary_before(text: str, offset: int) -> int:
             break
         boundary = boundary_after
     return boundary
+
+
+def _flags_before(text: str, offset: int) -> int:
+    """``offset``, or one less if it would part the halves of a flag; looks 64 windows back."""
+    start = offset
+    while start > max(0, offset - 64 * _WINDOW) and text[start - 1] in _HALF_FLAGS:
+        start -= 1
+    return offset - (offset - start) % 2
 
 
 def _surely_parts(text: str, offset: int) -> bool:

@@ -69,7 +69,7 @@ def _splitter(description: Mapping[str, object]) -> _Split | None:
     if kind == ["BertPreTokenizer"]:
         return _bert_pieces
     if kind and kind[-1] in ("ByteLevel", "Metaspace") and set(kind[:-1]) <= {"Split", "Digits"}:
-        return pieces_before_spaces
+        return _pieces_before_spaces
     return None
 
 
@@ -262,7 +262,7 @@ def _bert_pieces(text: str) -> _Pieces:
     return data.translate(_AS_SPACES).split(b" "), len(data) - len(data.translate(None, _MARKS))
 
 
-def pieces_before_spaces(text: str) -> _Pieces:
+def _pieces_before_spaces(text: str) -> _Pieces:
     """Byte-level and similar tokenizers glue a space to the word behind it."""
     return _BEFORE_SPACE.split(text), 0
 

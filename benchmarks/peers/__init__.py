@@ -1,0 +1,1 @@
+"""What the benchmarks of chunkers share: tools, units, samples, an oracle, measures."""
