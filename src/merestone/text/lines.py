@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
@@ -16,8 +17,11 @@ def line_starts(text: str) -> tuple[int, ...]:
     vertical tabs, form feeds and others, which editors and compilers do not count. The empty
     rest behind a final line end is not a line.
     """
-    starts = [0]
-    starts.extend(match.end() for match in _LINE_END.finditer(text))
+    if "\r" in text:
+        starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
+    else:
+        lengths = (len(line) + 1 for line in text.split("\n"))
+        starts = list(accumulate(lengths, initial=0))[:-1]
     if len(starts) > 1 and starts[-1] == len(text):
         starts.pop()
     return tuple(starts)
