@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from merestone import SettingsError
-from merestone.config import find_root, load_settings
+from merestone.config import chunking_settings, find_root, load_settings
 
 
 def write(folder: Path, text: str) -> None:
@@ -81,3 +81,34 @@ def test_the_root_is_found_from_below(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.merestone.chunking]\nmax_tokens = 99\n")
     assert find_root(tmp_path / "a" / "b") == tmp_path
     assert load_settings(tmp_path).chunking.max_tokens == 99
+
+
+def test_profiles_of_layers_are_merged_and_upper_layers_win(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user = tmp_path / "user"
+    user.mkdir()
+    (user / "merestone.toml").write_text("[chunking.types.code]\nmax_tokens = 40\n")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(user))
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "merestone.toml").write_text(
+        "[chunking.types.markdown]\nmax_tokens = 100\n[chunking.types.code]\ngroup = 2\n"
+    )
+    types = load_settings(project).chunking.types
+    assert (types["code"].max_tokens, types["code"].group) == (40, 2)
+    assert types["markdown"].max_tokens == 100
+    monkeypatch.setenv("MERESTONE_CHUNKING_MAX_TOKENS", "30")
+    types = load_settings(project).chunking.types
+    assert {profile.max_tokens for profile in types.values()} == {30}
+    flags = {"chunking": {"types": {"code": {"max_tokens": 60}}}}
+    types = load_settings(project, flags).chunking.types
+    assert types["code"].max_tokens == 60
+    assert types["markdown"].max_tokens == 30
+
+
+def test_plain_text_has_a_smaller_target_unless_one_is_given() -> None:
+    assert chunking_settings({}, 256).types["text"].target_tokens == 166
+    assert chunking_settings({"target_tokens": 100}, 256).types == {}
+    given = chunking_settings({"types": {"text": {"target_tokens": 90}}}, 256)
+    assert given.types["text"].target_tokens == 90

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from difflib import get_close_matches
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,8 @@ _PREFIX = "MERESTONE_"
 _NO_SETTINGS = frozenset({"MERESTONE_BENCH_DATA", "MERESTONE_FAULT", "MERESTONE_LIBRARY"})
 _CHARS_PER_TOKEN = 8
 _TARGET_SHARE = 0.8
+_TARGET_SHARE_OF_TEXT = 0.65
+"""Of plain text, whose long paragraphs are cut anywhere: there smaller pieces are found better."""
 
 
 class _Table(BaseModel):
@@ -132,15 +136,6 @@ def load_settings(
     return _settings(config, root, origin)
 
 
-def chunking_values(root: Path, kind: str) -> dict[str, JSON]:
-    """What the configuration of the library in ``root`` says about cutting documents of a content
-    type, profile included, and leaves to be derived."""
-    config, _ = _read_config(root.absolute(), {})
-    profile = config.chunking.types.get(kind, _Profile())
-    values = _without_none(config.chunking.model_dump(exclude={"types"}))
-    return {**values, **_without_none(profile.model_dump())}
-
-
 def _read_config(
     root: Path, flags: Mapping[str, Mapping[str, JSON]]
 ) -> tuple[_Config, dict[str, JSON]]:
@@ -149,7 +144,9 @@ def _read_config(
     origin: dict[str, JSON] = {}
     for name, table in _layers(root, flags):
         for key, value in table.items():
-            if isinstance(value, Mapping) and isinstance(merged.get(key), Mapping):
+            if key == "chunking" and isinstance(value, Mapping):
+                merged[key] = _merged_chunking(merged.get(key), value)
+            elif isinstance(value, Mapping) and isinstance(merged.get(key), Mapping):
                 merged[key] = {**merged[key], **value}
             else:
                 merged[key] = value
@@ -159,6 +156,25 @@ def _read_config(
     except ValidationError as error:
         raise _readable(error, merged, origin) from error
     return config, origin
+
+
+def _merged_chunking(below: Any, above: Mapping[str, Any]) -> dict[str, Any]:
+    """Tables of two layers: what the upper one says wins over the lower one's profiles too."""
+    below = below if isinstance(below, Mapping) else {}
+    lower, upper = below.get("types", {}), above.get("types", {})
+    own = {key: value for key, value in above.items() if key != "types"}
+    if not isinstance(lower, Mapping) or not isinstance(upper, Mapping):
+        return {**below, **above}
+    types: dict[str, Any] = {
+        name: {key: value for key, value in profile.items() if key not in own}
+        if isinstance(profile, Mapping)
+        else profile
+        for name, profile in lower.items()
+    }
+    for name, profile in upper.items():
+        both = isinstance(profile, Mapping) and isinstance(types.get(name), Mapping)
+        types[name] = {**types[name], **profile} if both else profile
+    return {**below, **own, **({"types": types} if types else {})}
 
 
 def chunking_settings(values: Mapping[str, JSON], max_tokens: int) -> ChunkingSettings:
@@ -180,11 +196,23 @@ def chunking_settings(values: Mapping[str, JSON], max_tokens: int) -> ChunkingSe
         if own.get("overlap_tokens") or own.get("overlap_chars")
         else limit // 4,
     }
+    if "target_tokens" not in own and "text" not in profiles:
+        profiles = {**profiles, "text": {}}
     types = {
-        name: chunking_settings({**given, **_without_none(profile)}, max_tokens)
+        name: _profile(given, _without_none(profile), name, max_tokens)
         for name, profile in profiles.items()
     }
     return ChunkingSettings(**{**defaults, **own, "types": types})
+
+
+def _profile(
+    given: Mapping[str, JSON], profile: Mapping[str, JSON], name: str, max_tokens: int
+) -> ChunkingSettings:
+    values = {**given, **profile}
+    if name == "text" and "target_tokens" not in values:
+        limit = int(values.get("max_tokens", max_tokens))
+        values["target_tokens"] = max(1, int(_TARGET_SHARE_OF_TEXT * limit))
+    return replace(chunking_settings(values, max_tokens), types={})
 
 
 def _without_none(values: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -197,7 +225,7 @@ def _checked(values: Mapping[str, JSON]) -> dict[str, JSON]:
     for key, value in values.items():
         if key in ("context", "separators"):
             known = CONTEXT_ROLES if key == "context" else None
-            if isinstance(value, str) or not all(
+            if not isinstance(value, list | tuple) or not all(
                 isinstance(each, str) and (known is None or each in known) for each in value
             ):
                 wanted = f"any of {', '.join(known)}" if known else "str"
@@ -206,12 +234,22 @@ def _checked(values: Mapping[str, JSON]) -> dict[str, JSON]:
                 )
             found[key] = tuple(value)
         elif key == "semantic_weight":
-            if not isinstance(value, int | float) or isinstance(value, bool) or not value >= 0:
+            if (
+                not isinstance(value, int | float)
+                or isinstance(value, bool)
+                or not (isfinite(value) and value >= 0)
+            ):
                 raise SettingsError(
                     "invalid-setting", f"{key} = {value!r} is no number from 0 on.", "Mend it."
                 )
             found[key] = float(value)
-        elif key != "strategy" and (not isinstance(value, int) or isinstance(value, bool)):
+        elif key == "strategy":
+            if not isinstance(value, str):
+                raise SettingsError(
+                    "invalid-setting", f"{key} = {value!r} is no name.", "Give a str."
+                )
+            found[key] = value
+        elif not isinstance(value, int) or isinstance(value, bool):
             raise SettingsError(
                 "invalid-setting", f"{key} = {value!r} is not a whole number.", "Give an int."
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -200,9 +201,23 @@ def _model(tokenizer: Tokenizer | str | None, embedder: Embedder | None = None) 
         tokenizer = tokenizer_named(tokenizer)
     if tokenizer is not None and embedder is None:
         return _Model(tokenizer, _LIMIT, None)
-    embedder = embedder or open_embedder(EmbeddingSettings())
+    embedder = embedder or _bundled_embedder()
     return _Model(tokenizer or embedder.tokenizer, embedder.max_tokens, embedder)
 
 
+@cache
+def _bundled_embedder() -> Embedder:
+    """Opened once, since what its tokenizer has counted is remembered."""
+    return open_embedder(EmbeddingSettings())
+
+
 def _document(document: Document | str) -> Document:
-    return Document(id="text", text=document) if isinstance(document, str) else document
+    if isinstance(document, str):
+        return Document(id="text", text=document)
+    if not isinstance(document, Document):
+        raise SettingsError(
+            "invalid-document",
+            f"{type(document).__name__} is neither a document nor its text.",
+            "Read bytes and files first: merestone.read(path).",
+        )
+    return document

@@ -825,3 +825,10 @@ def test_an_edit_changes_no_id_but_that_of_what_it_edits(parts: list[str], place
 def test_windows_are_slices_too() -> None:
     text = text_of("pos-overlap-shift.txt")
     assert all(text[w["start"] : w["end"]] == w["text"] for w in windows(text, 60, 20))
+
+
+def test_numbers_in_a_row_without_spaces_are_not_torn() -> None:
+    row = ",".join(["123456789.123"] * 200)
+    chunks = chunk(row)
+    assert len(chunks) > 1
+    assert all(piece.text.rstrip(",").split(",")[0] == "123456789.123" for piece in chunks)

@@ -188,7 +188,7 @@ def test_show_takes_every_reference(shell: Shell) -> None:
 
 
 def test_cut_needs_no_index_and_gives_reasons(shell: Shell) -> None:
-    code, out, _ = shell("cut", "a.md", "--max-tokens", "20", "--min-tokens", "2")
+    code, out, _ = shell("cut", "a.md", "--max-tokens", "12", "--min-tokens", "2")
     assert code == 0
     assert "begins at: section" in out
     assert "context: " in out or "path: Alpha" in out

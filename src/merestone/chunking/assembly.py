@@ -137,7 +137,7 @@ class Assembly:
         atoms, sizes = self.atoms, self.sizes
         start, end = trim(self.document.text, sizes.starts[overlap], sizes.ends[last - 1])
         path = heading_path(self.outline, self.of_atom, overlap, last)
-        spans = self.reconnection.needed(path, atoms[overlap])
+        spans = self.reconnection.needed(path, atoms[overlap], end)
         context, shed, tokens = self._fitted(spans, self._own_tokens(overlap, last), start, end)
         kind, attributes = self._description(overlap, last)
         return Piece(

@@ -17,7 +17,7 @@ class CodeChunker(StructureChunker):
     """
 
     name: ClassVar[str] = "code"
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
 
 
 CHUNKER = CodeChunker()

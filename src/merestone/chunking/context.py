@@ -23,6 +23,8 @@ _NEEDED = ("signature", "table_header")
 """What a piece cannot do without, so that room is kept for it."""
 
 
+_LOOK = 400
+"""Code points of a piece in which its title is looked for."""
 _LINE_END = re.compile(r"[\r\n]")
 
 
@@ -77,15 +79,15 @@ class Reconnection:
         # The line ends behind each span and before the text count too.
         return sum(map(self._cost_of, spans)) + (len(spans) + 1) * self._line_end
 
-    def needed(self, path: Sequence[int], atom: Atom) -> list[ContextSpan]:
-        """Every context span of a piece that begins at ``atom`` below the heading blocks ``path``,
-        in the order of rendering."""
+    def needed(self, path: Sequence[int], atom: Atom, end: int) -> list[ContextSpan]:
+        """Every context span of a piece from ``atom`` to ``end`` below the heading blocks ``path``,
+        in the order of rendering. A title that the piece begins with is none."""
         start = atom.start
         found: list[ContextSpan] = []
         headings = [self.heading(index) for index in path]
         if self._title and not (headings and flat(headings[0].text) == self._title):
-            ahead = self._document.text[start : start + 2 * len(self._title) + 80]
-            if not flat(ahead).startswith(self._title):
+            ahead = self._document.text[start : min(end, start + 2 * len(self._title) + _LOOK)]
+            if self._title not in flat(ahead):
                 title = self._document.title
                 found.append(ContextSpan("title", None, None, title or ""))
         if "heading" in self._roles:

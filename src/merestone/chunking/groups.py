@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
 from typing import ClassVar
 
 from merestone.chunking.assembly import Assembly
-from merestone.chunking.atoms import outline
+from merestone.chunking.atoms import Atom, outline
 from merestone.chunking.fingerprint import chunking_fingerprint
 from merestone.chunking.limits import check_settings
 from merestone.chunking.packing import Range
@@ -22,7 +24,7 @@ class SentencesChunker:
     """
 
     name: ClassVar[str] = "sentences"
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
 
     def cut(
         self,
@@ -32,6 +34,8 @@ class SentencesChunker:
         embedder: Embedder | None = None,
     ) -> Cutting:
         check_settings(settings, tokenizer)
+        # Between two sentences nothing is torn here: every cut is one that was asked for.
+        settings = replace(settings, torn_overlap_tokens=0)
         assembly = Assembly(outline(document, in_sentences=True), settings, tokenizer)
         config = chunking_fingerprint(self, settings, tokenizer)
         return assembly.cutting(_grouped(assembly, _sentences(assembly), settings.group), config)
@@ -45,7 +49,7 @@ class RecordsChunker:
     """
 
     name: ClassVar[str] = "records"
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
 
     def cut(
         self,
@@ -59,7 +63,7 @@ class RecordsChunker:
         if settings.group is None:
             ranges = pack(assembly, edge_prices(assembly))
         else:
-            ranges = _grouped(assembly, _records(assembly), settings.group)
+            ranges = _record_ranges(assembly, settings.group)
         return assembly.cutting(ranges, chunking_fingerprint(self, settings, tokenizer))
 
 
@@ -79,28 +83,55 @@ def _sentences(assembly: Assembly) -> list[tuple[Range, bool]]:
     return items
 
 
-def _records(assembly: Assembly) -> list[tuple[Range, bool]]:
-    """Each record with what stands behind it; the header of a table goes with the first."""
-    atoms, blocks = assembly.atoms, assembly.document.blocks
-    if not atoms:
-        return []
-    starts = [
-        index
-        for index, atom in enumerate(atoms)
-        if atom.edge.reason in ("record", "table_row", "document", "block")
-        and not _is_below_header(assembly, index)
-    ]
-    ends = [*starts[1:], len(atoms)]
-    opens = [
-        (block := atoms[index].block) is None or blocks[block].kind not in ("record", "table_row")
-        for index in starts
-    ]
+def _record_ranges(assembly: Assembly, group: int) -> list[Range]:
+    """Groups of records, and what stands between them as ``structure`` would cut it; headings just
+    before a record go with it."""
+    packer = packer_of(assembly, edge_prices(assembly))
+    is_record = [_is_of_record(assembly, atom) for atom in assembly.atoms]
+    found: list[Range] = []
+    start = 0
+    for same, run in groupby(range(len(is_record)), is_record.__getitem__):
+        last = max(run) + 1
+        if same:
+            found += _grouped(assembly, _records(assembly, start, last), group)
+            start = last
+        else:
+            first, start = start, last
+            if last < len(is_record):
+                while start > first and assembly.atoms[start - 1].heading is not None:
+                    start -= 1
+            found += packer.tile(first, start)
+    return found
+
+
+def _is_of_record(assembly: Assembly, atom: Atom) -> bool:
+    blocks = assembly.document.blocks
+    return any(
+        blocks[index].kind in ("record", "table_row", "table")
+        for index in assembly.outline.ancestors(atom.block)
+    )
+
+
+def _records(assembly: Assembly, first: int, last: int) -> list[tuple[Range, bool]]:
+    """The records of atoms ``[first, last)``, each with what is a part of it; the header of a table
+    and the headings above go with the first. A table begins a new chunk."""
+    atoms = assembly.atoms
+    starts = [first]
+    for index in range(first + 1, last):
+        begins = atoms[index].edge.reason in ("record", "table_row", "block")
+        if begins and not _is_header(assembly, atoms[index - 1]):
+            starts.append(index)
+    ends = [*starts[1:], last]
+    opens = [atoms[index].edge.reason == "block" for index in starts]
     return list(zip(zip(starts, ends, strict=True), opens, strict=True))
 
 
-def _is_below_header(assembly: Assembly, index: int) -> bool:
-    before = assembly.atoms[index - 1].block if index else None
-    return before is not None and bool(assembly.document.blocks[before].attributes.get("header"))
+def _is_header(assembly: Assembly, atom: Atom) -> bool:
+    if atom.heading is not None:
+        return True
+    return atom.block is not None and bool(
+        assembly.document.blocks[atom.block].attributes.get("header")
+    )
 
 
 def _grouped(

@@ -82,7 +82,7 @@ class Packer:
                 done.extend(self.segment(run))
                 run = []
                 if child is None:
-                    done.extend(self.segment(self._blocks_of(*item)))
+                    done.extend(self.tile(*item))
                 else:
                     pending.append((child, item[0]))
             done.extend(self.segment(run))
@@ -108,6 +108,10 @@ class Packer:
         if start < section.last:
             items.append(((start, section.last), None))
         return items
+
+    def tile(self, first: int, last: int) -> list[Range]:
+        """Ranges that tile atoms ``[first, last)``, wherever sections begin and end."""
+        return self.segment(self._blocks_of(first, last))
 
     def _blocks_of(self, first: int, last: int) -> list[Range]:
         """The largest blocks that fit, else their parts, that tile ``[first, last)``.

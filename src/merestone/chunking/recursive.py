@@ -32,7 +32,7 @@ class RecursiveChunker:
     """
 
     name: ClassVar[str] = "recursive"
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
 
     def cut(
         self,

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from merestone.chunking.profiles import effective
 from merestone.text.plugins import plugin_points, required_plugin
-from merestone.types import Chunker, ChunkingSettings, Cutting, Document, Embedder, Tokenizer
+from merestone.types import (
+    Chunker,
+    ChunkingSettings,
+    Cutting,
+    Document,
+    Embedder,
+    ExtractionError,
+    MerestoneError,
+    Status,
+    Tokenizer,
+)
 
 
 def chunkers() -> tuple[str, ...]:
@@ -26,4 +36,20 @@ def cut(
 ) -> Cutting:
     """Cut ``document`` by the strategy and sizes that the settings have for its content type."""
     settings = effective(settings, document.media_type)
-    return chunker_named(settings.strategy).cut(document, settings, tokenizer, embedder)
+    chunker = chunker_named(settings.strategy)
+    try:
+        cutting = chunker.cut(document, settings, tokenizer, embedder)
+        if not isinstance(cutting, Cutting):
+            raise TypeError(f"it returned {type(cutting).__name__}, not a Cutting")
+    except MerestoneError:
+        raise
+    except Exception as error:
+        # One bad plugin, or one document that it cannot take, must not stop a run over all others.
+        raise ExtractionError(
+            "chunker-failed",
+            f"{document.id} could not be cut: the strategy {settings.strategy!r} failed with "
+            f"{type(error).__name__}: {error}.",
+            "Report it to the author of the strategy, with the document if you may.",
+            status=Status.CRASHED,
+        ) from error
+    return cutting

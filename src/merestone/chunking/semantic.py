@@ -17,7 +17,7 @@ class SemanticChunker(StructureChunker):
     """
 
     name: ClassVar[str] = "semantic"
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
 
     def cut(
         self,

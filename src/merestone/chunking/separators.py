@@ -133,7 +133,9 @@ def recursive_chunks(
     ``0 <= overlap < size``.
     """
     check_plain_sizes(text, size, overlap)
-    if isinstance(separators, str) or not all(isinstance(each, str) for each in separators):
+    if not isinstance(separators, list | tuple) or not all(
+        isinstance(each, str) for each in separators
+    ):
         raise SettingsError(
             "invalid-window", f"separators = {separators!r} is no list of str.", "Give a list."
         )

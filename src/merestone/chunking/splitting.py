@@ -16,6 +16,7 @@ from merestone.types import Edge, Tokenizer
 
 Part = tuple[int, int, Edge]
 
+_MARKS = ",;|\t}])>&"
 _LINE_END = re.compile(r"(?:\r\n|[\n\r])[ \t]*(?!\s)")
 
 
@@ -194,8 +195,17 @@ class _Splitter:
                         self._tokens, f"the tokens of the one character {self._text[start]!r}"
                     )
                 high = start + (cut - start) // 2
+            if cut < end:
+                cut, following = self._mark_before(start, cut, following)
             yield start, cut, edge
             start, edge = cut, following
+
+    def _mark_before(self, start: int, cut: int, edge: Edge) -> tuple[int, Edge]:
+        """A place behind a comma or its like in the second half of ``[start, cut)``, so that no
+        number is torn in a row of them; else ``cut``."""
+        middle = start + (cut - start) // 2
+        found = max(self._text.rfind(mark, middle, cut) for mark in _MARKS) + 1
+        return (found, boundaries.WORD) if found > max(start, middle) else (cut, edge)
 
     def _fits(self, start: int, end: int) -> bool:
         if end - start > self._chars:

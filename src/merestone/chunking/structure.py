@@ -27,7 +27,7 @@ class StructureChunker:
     parted its headings, lead-in, signature and table header back as context."""
 
     name: ClassVar[str] = "structure"
-    revision: ClassVar[int] = 2
+    revision: ClassVar[int] = 3
 
     def cut(
         self,

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
+from merestone.chunking import cut, effective
 from merestone.cli import cuttings
 from merestone.cli.session import answer, json_option
-from merestone.config import chunking_values, find_root
-from merestone.cutting import changes_between, cut_document, examine_cutting, read
+from merestone.config import chunking_settings, find_root, load_settings
+from merestone.cutting import changes_between, examine_cutting, read
+from merestone.embedding import open_embedder
+from merestone.text.tokenizer_names import tokenizer_named
 from merestone.types import (
     CONTEXT_ROLES,
     JSON,
     Cutting,
     CuttingReport,
     Document,
-    content_type,
+    Embedder,
 )
 
-Sizes = dict[str, JSON]
+_LIMIT = 256
+"""Tokens of a chunk by a tokenizer of which no limit is known."""
 
 
 @click.command("cut")
@@ -79,43 +84,80 @@ def command(
     as_report: bool,
     since: Path | None,
     as_json: bool,
+    tokenizer: str | None,
     **options: JSON,
 ) -> None:
     """Cut FILE and show each chunk with the reason for its boundaries. Needs no index.
 
-    Options that are not given are those of the configuration, if there is one.
+    Options that are not given are those of the configuration that FILE lies under, if there is one.
     """
     if since is not None and as_report:
         raise click.UsageError("--report and --since are two answers; ask for one of them.")
-    document = read(directory / file)
-    given = {name: value for name, value in options.items() if value not in (None, ())}
-    root = find_root(directory.absolute())
-    kind = content_type(document.media_type)
-    sizes = {**(chunking_values(root, kind) if root is not None else {}), **given}
+    given = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in options.items()
+        if value not in (None, ())
+    }
+    cutter = _Cutter(directory / file, given, tokenizer)
+    document = cutter.read(directory / file)
     if since is not None:
-        _compare(read(directory / since), document, as_json, sizes)
+        _compare(cutter, cutter.read(directory / since), document, as_json)
     else:
-        _cut(document, as_report, as_json, sizes)
+        _cut(cutter, document, as_report, as_json)
 
 
-def _cut(document: Document, as_report: bool, as_json: bool, sizes: Sizes) -> None:
-    cutting = cut_document(document, **sizes)
+class _Cutter:
+    """Reads and cuts as the library that a file belongs to would, where options say nothing else.
+
+    With a ``tokenizer`` of its own nothing is asked of the embedder, nor is its limit.
+    """
+
+    def __init__(self, file: Path, given: dict[str, JSON], tokenizer: str | None) -> None:
+        folder = file.absolute().parent
+        flags = {"chunking": {} if tokenizer else given}
+        self._library = load_settings(find_root(folder) or folder, flags)
+        if tokenizer is None:
+            self._settings = self._library.chunking
+            self._embedder: Embedder | None = open_embedder(self._library.embedding)
+            self._tokenizer = self._embedder.tokenizer
+        else:
+            self._tokenizer = tokenizer_named(tokenizer)
+            self._settings = chunking_settings(given, _LIMIT)
+            self._embedder = None
+
+    def read(self, path: Path) -> Document:
+        return read(path, settings=self._library.extraction)
+
+    def cut(self, document: Document) -> Cutting:
+        return cut(document, self._settings, self._tokenizer, self._embedder)
+
+    def report(self, document: Document, cutting: Cutting) -> CuttingReport:
+        settings = effective(self._settings, document.media_type)
+        return examine_cutting(
+            document,
+            cutting,
+            max_tokens=settings.max_tokens,
+            target_tokens=settings.target_tokens,
+            min_tokens=settings.min_tokens,
+            max_chars=settings.max_chars,
+            tokenizer=self._tokenizer,
+        )
+
+
+def _cut(cutter: _Cutter, document: Document, as_report: bool, as_json: bool) -> None:
+    cutting = cutter.cut(document)
     if as_json:
-        answer(_shape(document, cutting, _report(document, cutting, sizes)), as_json, str)
+        answer(_shape(document, cutting, cutter.report(document, cutting)), as_json, str)
     elif as_report:
-        click.echo(cuttings.told_report(_report(document, cutting, sizes), document))
+        click.echo(cuttings.told_report(cutter.report(document, cutting), document))
     else:
         answer(cutting, as_json, lambda: cuttings.told_chunks(document, cutting))
 
 
-def _report(document: Document, cutting: Cutting, sizes: Sizes) -> CuttingReport:
-    names = ("max_tokens", "target_tokens", "min_tokens", "max_chars", "tokenizer")
-    limits = {name: sizes[name] for name in names if name in sizes}
-    return examine_cutting(document, cutting, **limits)
-
-
-def _compare(old: Document, new: Document, as_json: bool, sizes: Sizes) -> None:
-    changes = changes_between(old, new, **sizes)
+def _compare(cutter: _Cutter, old: Document, new: Document, as_json: bool) -> None:
+    # Ids hash the document's id, and files of two versions seldom have one name.
+    old_chunks, new_chunks = cutter.cut(replace(old, id=new.id)), cutter.cut(new)
+    changes = changes_between(old, new, old_chunks=old_chunks, new_chunks=new_chunks)
     shape = {"document": new.id, "since": old.id, **changes.to_json()}
     answer(shape, as_json, lambda: cuttings.told_changes(changes, old, new))
 

@@ -33,6 +33,7 @@ CODES: dict[str, str] = {
         "A file that was given as a reference does not hold a citation. It needs the keys "
         "document, version, start and end, as every hit has them."
     ),
+    "invalid-document": "What was to be cut is neither a document nor its text. Read it first.",
     "invalid-filter": ("The text of a filter can't be read. The message says at which character."),
     "invalid-k": "A search has to ask for at least one hit.",
     "invalid-pattern": ("A pattern of a source or an ignore file is not one that git would take."),
@@ -93,6 +94,10 @@ CODES: dict[str, str] = {
     "path-is-folder": "A file was wanted and a folder was named.",
     "path-not-found": "A path does not exist, or is in no source and no known document.",
     # Reading
+    "chunker-failed": (
+        "A strategy of cutting ended with an error of its own, which the message names. The other "
+        "documents are not affected; report it to the strategy's author."
+    ),
     "code-not-parsed": (
         "A source file is too large or too irregular for the grammar of its language. It was read "
         "whole, but without its functions and classes."

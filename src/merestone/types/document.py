@@ -235,7 +235,8 @@ class Document:
     @property
     def body_end(self) -> int:
         """Where the body ends and the other layers begin."""
-        if not self.blocks:
-            return len(self.text)
-        ends = [block.end for block in self.blocks if block.layer == "body"]
-        return max(ends, default=0)
+        end = max((block.end for block in self.blocks if block.layer == "body"), default=0)
+        behind = [b.start for b in self.blocks if b.layer != "body" and b.start >= end]
+        limit = min(behind, default=len(self.text))
+        # What no block holds belongs to the body: nothing is lost for want of a block.
+        return limit if self.text[end:limit].strip() else end
