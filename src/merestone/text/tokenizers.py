@@ -6,6 +6,7 @@ import json
 import re
 import string
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +26,8 @@ TIGHT_SPACES = " \t\r\n\u00a0\u1680\u202f\u205f\u3000" + "".join(map(chr, range(
 """White space at which every tokenizer that adds up parts words. Not all of ``str.isspace``:
 BERT's normaliser takes the information separators and vertical tabs for nothing at all."""
 
+_WORDS = 4096
+"""Words handed over at a time."""
 _REMEMBERED = 16_000_000
 """Code points of pieces whose counts are kept at a time."""
 
@@ -156,7 +159,8 @@ class FileTokenizer:
         if split is None:
             return None
         added = [str(token["content"]) for token in self._added_tokens if token.get("content")]
-        memory = PieceCounts(split, self._count_each, added)
+        count = self._count_words if self.adds_up else self._count_each
+        memory = PieceCounts(split, count, added)
         # What is known of the tokenizer is read from its description: proven before it is used.
         agrees = [memory.counts([probe]) for probe in _PROBES] == [
             self._count_each([probe]) for probe in _PROBES
@@ -172,6 +176,17 @@ class FileTokenizer:
         if self._memory is not None:
             return self._memory.counts(texts)
         return self._count_each(texts)
+
+    def _count_words(self, words: Sequence[str]) -> list[int]:
+        """As :meth:`_count_each` for many short texts that would be parted anyway: as words of one
+        text they need neither threads nor an encoding each."""
+        found: list[int] = []
+        for first in range(0, len(words), _WORDS):
+            clean = [without_surrogates(word) for word in words[first : first + _WORDS]]
+            encoding = self._tokenizer.encode(clean, is_pretokenized=True, add_special_tokens=False)
+            counts = Counter(encoding.word_ids)
+            found += [counts[index] for index in range(len(clean))]
+        return found
 
     def _count_each(self, texts: Sequence[str]) -> list[int]:
         found: list[int] = []
