@@ -108,7 +108,7 @@ def test_profiles_of_layers_are_merged_and_upper_layers_win(
 
 
 def test_plain_text_has_a_smaller_target_unless_one_is_given() -> None:
-    assert chunking_settings({}, 256).types["text"].target_tokens == 166
+    assert chunking_settings({}, 256).types["text"].target_tokens == 184
     assert chunking_settings({"target_tokens": 100}, 256).types == {}
     given = chunking_settings({"types": {"text": {"target_tokens": 90}}}, 256)
     assert given.types["text"].target_tokens == 90

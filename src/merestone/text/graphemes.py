@@ -59,9 +59,9 @@ def grapheme_boundary_before(text: str, offset: int) -> int:
 
 
 def _flags_before(text: str, offset: int) -> int:
-    """``offset``, or one less if it would part the halves of a flag; looks 64 windows back."""
+    """``offset``, or one less if it would part the halves of a flag; looks 4 windows back."""
     start = offset
-    while start > max(0, offset - 64 * _WINDOW) and text[start - 1] in _HALF_FLAGS:
+    while start > max(0, offset - 4 * _WINDOW) and text[start - 1] in _HALF_FLAGS:
         start -= 1
     return offset - (offset - start) % 2
 
