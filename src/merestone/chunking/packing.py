@@ -57,7 +57,7 @@ class Packer:
         self._reserves = reserves
         self._limits = limits
         self._blocks = _block_ends(outlined)
-        self._is_heading = [atom.heading is not None for atom in outlined.atoms]
+        self._text_from = _next_text(outlined)
 
     def fits(self, first: int, last: int) -> bool:
         """True if atoms ``[first, last)`` may be one piece."""
@@ -99,10 +99,10 @@ class Packer:
         items: list[tuple[Range, Section | None]] = []
         start = first
         for child in section.children:
-            if not all(self._is_heading[start : child.first]):
+            if self._text_from[start] < child.first:
                 items.append(((start, child.first), None))
                 start = child.first
-            if child is section.children[-1] or not all(self._is_heading[start : child.last]):
+            if child is section.children[-1] or self._text_from[start] < child.last:
                 items.append(((start, child.last), child))
                 start = child.last
         if start < section.last:
@@ -121,9 +121,7 @@ class Packer:
         found: list[Range] = []
         start = first
         while start < last:
-            at = start
-            while at < last - 1 and self._is_heading[at]:
-                at += 1
+            at = min(self._text_from[start], last - 1)
             ends = (end for end in self._blocks.get(at, ()) if end <= last)
             end = next((end for end in ends if self.fits(at, end)), at + 1)
             if at > start and not self.fits(start, end):
@@ -235,6 +233,15 @@ class Packer:
             else:
                 waiting.append((first, waiting.pop()[1]))
         return kept
+
+
+def _next_text(outlined: Outline) -> list[int]:
+    """For each atom the first from it on that is no heading."""
+    found = [len(outlined.atoms)] * (len(outlined.atoms) + 1)
+    for index in range(len(outlined.atoms) - 1, -1, -1):
+        is_heading = outlined.atoms[index].heading is not None
+        found[index] = found[index + 1] if is_heading else index
+    return found
 
 
 def _block_ends(outlined: Outline) -> dict[int, list[int]]:
