@@ -182,37 +182,35 @@ def chunking_settings(values: Mapping[str, JSON], max_tokens: int) -> ChunkingSe
 
     ``types`` holds such values by content type; what they leave out is taken from ``values``.
     """
-    given = {key: value for key, value in values.items() if value is not None}
+    given = _without_none(values)
     profiles = given.pop("types", {})
-    own = _checked(given)
+    if "target_tokens" not in given:
+        profiles = {"text": {}, **profiles}
+    types = {
+        name: _derived(
+            {**given, **_without_none(profile)},
+            max_tokens,
+            _TARGET_SHARE_OF_TEXT if name == "text" else _TARGET_SHARE,
+        )
+        for name, profile in profiles.items()
+    }
+    return replace(_derived(given, max_tokens, _TARGET_SHARE), types=types)
+
+
+def _derived(values: Mapping[str, JSON], max_tokens: int, share: float) -> ChunkingSettings:
+    """Settings of one content type; sizes that are not given follow from the limit."""
+    own = _checked(values)
     limit = int(own.get("max_tokens", max_tokens))
-    target = max(1, int(_TARGET_SHARE * limit))
+    target = max(1, int(share * limit))
+    has_overlap = own.get("overlap_tokens") or own.get("overlap_chars")
     defaults = {
         "max_tokens": limit,
         "target_tokens": target,
         "min_tokens": min(16, int(own.get("target_tokens", target))),
         "max_chars": _CHARS_PER_TOKEN * limit,
-        "torn_overlap_tokens": 0
-        if own.get("overlap_tokens") or own.get("overlap_chars")
-        else limit // 4,
+        "torn_overlap_tokens": 0 if has_overlap else limit // 4,
     }
-    if "target_tokens" not in own and "text" not in profiles:
-        profiles = {**profiles, "text": {}}
-    types = {
-        name: _profile(given, _without_none(profile), name, max_tokens)
-        for name, profile in profiles.items()
-    }
-    return ChunkingSettings(**{**defaults, **own, "types": types})
-
-
-def _profile(
-    given: Mapping[str, JSON], profile: Mapping[str, JSON], name: str, max_tokens: int
-) -> ChunkingSettings:
-    values = {**given, **profile}
-    if name == "text" and "target_tokens" not in values:
-        limit = int(values.get("max_tokens", max_tokens))
-        values["target_tokens"] = max(1, int(_TARGET_SHARE_OF_TEXT * limit))
-    return replace(chunking_settings(values, max_tokens), types={})
+    return ChunkingSettings(**{**defaults, **own})
 
 
 def _without_none(values: Mapping[str, JSON]) -> dict[str, JSON]:

@@ -34,7 +34,7 @@ from merestone.types import (
     Tokenizer,
 )
 
-_LIMIT = 256
+LIMIT = 256
 """Tokens of a chunk by a tokenizer of which no limit is known."""
 
 
@@ -200,7 +200,7 @@ def _model(tokenizer: Tokenizer | str | None, embedder: Embedder | None = None) 
     if isinstance(tokenizer, str):
         tokenizer = tokenizer_named(tokenizer)
     if tokenizer is not None and embedder is None:
-        return _Model(tokenizer, _LIMIT, None)
+        return _Model(tokenizer, LIMIT, None)
     embedder = embedder or _bundled_embedder()
     return _Model(tokenizer or embedder.tokenizer, embedder.max_tokens, embedder)
 

@@ -47,7 +47,7 @@ class Assembly:
         counts = split_oversize(outlined, tokenizer, settings.max_chars, self.room, self._reserve)
         self.atoms = outlined.atoms
         self.sizes = Sizes(self.document.text, self.atoms, counts, tokenizer)
-        self.root, self.of_atom = section_tree(outlined)
+        self.root, self.of_atom = section_tree(outlined, self.sizes)
         self.reserves = list(map(self._reserve, self.atoms))
         self._structures = Structures(outlined.document)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
@@ -44,11 +44,10 @@ class Atom:
 
 @dataclass(slots=True)
 class Outline:
-    """A document's atoms, and its blocks by parent."""
+    """A document and its atoms."""
 
     document: Document
     atoms: list[Atom]
-    children: dict[int | None, list[int]] = field(default_factory=dict)
 
     def ancestors(self, block: int | None) -> Iterator[int]:
         """``block`` and the blocks around it, innermost first."""
@@ -70,7 +69,7 @@ def outline(document: Document, *, in_sentences: bool = False) -> Outline:
     atoms = _tile(document.text, walker.atoms, end)
     if atoms:
         atoms[0].edge = boundaries.DOCUMENT
-    outlined = Outline(document, atoms, children)
+    outlined = Outline(document, atoms)
     fine = [in_sentences] * len(atoms)
     for index, atom in enumerate(atoms):
         if atom.edge is boundaries.BROKEN_SENTENCE:

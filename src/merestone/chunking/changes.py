@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from merestone.chunking.passages import Passage, Places
 from merestone.text.alignment import Run, align_texts, longest_ascending
+from merestone.text.white_space import filled, stripped
 from merestone.types import (
     Chunk,
     ChunkChange,
@@ -236,7 +237,7 @@ class _Rest:
         shorter = min(self._weight_of(chunk), self._weight_of(other))
         if shorter == 0:
             # Nothing but signs, such as a row of dashes.
-            return min(_signs(chunk.text), _signs(other.text)) <= 2 * sum(map(_signs, shared))
+            return min(filled(chunk.text), filled(other.text)) <= 2 * sum(map(filled, shared))
         surely = any(part.is_sure and weight for part, weight in zip(parts, weights, strict=True))
         return surely or shorter <= 2 * sum(weights)
 
@@ -259,11 +260,7 @@ class _Rest:
             known = bisect_left(self._starts, end)
             ends = [other.end for other in to]
             end = min(max(ends), *self._starts[known : known + 1], len(self._new_text))
-        while start < end and self._new_text[start].isspace():
-            start += 1
-        while start < end and self._new_text[end - 1].isspace():
-            end -= 1
-        return start, end
+        return stripped(self._new_text, start, end)
 
 
 def _identity(chunk: Chunk) -> tuple[str, str, tuple[tuple[str, str], ...]]:
@@ -285,8 +282,3 @@ def _clip(run: Run, ahead: int, chunk: Chunk) -> Run:
 def _weight(text: str) -> int:
     """Letters and digits."""
     return sum(map(str.isalnum, text))
-
-
-def _signs(text: str) -> int:
-    """Characters other than white space."""
-    return sum(map(len, text.split()))

@@ -22,7 +22,6 @@ _OF_BLOCKS: tuple[tuple[ContextRole, str], ...] = (
 _NEEDED = ("signature", "table_header")
 """What a piece cannot do without, so that room is kept for it."""
 
-
 _LOOK = 400
 """Code points of a piece in which its title is looked for."""
 _LINE_END = re.compile(r"[\r\n]")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from merestone.chunking.passages import Passage, merged
+from merestone.text.white_space import filled, stripped
 from merestone.types import Dropped, Span
 
 
@@ -25,22 +26,9 @@ class Coverage:
             if start < stop
         ]
         """Between and around what is in passages or dropped, blank ones included."""
-        self.uncovered = [Span(*stripped(text, *gap)) for gap in self.gaps if filled(text, *gap)]
-        self.body = filled(text, 0, end)
-        self.covered = sum(filled(text, *span) for span in held)
-        self.dropped = sum(filled(text, *span) for span in known) - self.covered
-        self.repeated = sum(filled(text, *span) for span in own) - self.covered
-
-
-def filled(text: str, start: int, end: int) -> int:
-    """Code points of ``text[start:end]`` that are not white space."""
-    return sum(map(len, text[start:end].split()))
-
-
-def stripped(text: str, start: int, end: int) -> tuple[int, int]:
-    """The range without white space at its ends."""
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    while start < end and text[start].isspace():
-        start += 1
-    return start, end
+        edges = [stripped(text, *gap) for gap in self.gaps]
+        self.uncovered = [Span(start, stop) for start, stop in edges if start < stop]
+        self.body = filled(text[:end])
+        self.covered = sum(filled(text[first:last]) for first, last in held)
+        self.dropped = sum(filled(text[first:last]) for first, last in known) - self.covered
+        self.repeated = sum(filled(text[first:last]) for first, last in own) - self.covered

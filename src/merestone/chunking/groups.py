@@ -11,8 +11,8 @@ from merestone.chunking.assembly import Assembly
 from merestone.chunking.atoms import Atom, outline
 from merestone.chunking.fingerprint import chunking_fingerprint
 from merestone.chunking.limits import check_settings
-from merestone.chunking.packing import Range
-from merestone.chunking.structure import edge_prices, pack, packer_of
+from merestone.chunking.packing import Packer, Range
+from merestone.chunking.structure import edge_prices, packer_of
 from merestone.types import ChunkingSettings, Cutting, Document, Embedder, Tokenizer
 
 
@@ -37,8 +37,9 @@ class SentencesChunker:
         # Between two sentences nothing is torn here: every cut is one that was asked for.
         settings = replace(settings, torn_overlap_tokens=0)
         assembly = Assembly(outline(document, in_sentences=True), settings, tokenizer)
-        config = chunking_fingerprint(self, settings, tokenizer)
-        return assembly.cutting(_grouped(assembly, _sentences(assembly), settings.group), config)
+        packer = packer_of(assembly, edge_prices(assembly))
+        ranges = _grouped(assembly, packer, _sentences(assembly), settings.group)
+        return assembly.cutting(ranges, chunking_fingerprint(self, settings, tokenizer))
 
 
 class RecordsChunker:
@@ -60,10 +61,11 @@ class RecordsChunker:
     ) -> Cutting:
         check_settings(settings, tokenizer)
         assembly = Assembly(outline(document), settings, tokenizer)
+        packer = packer_of(assembly, edge_prices(assembly))
         if settings.group is None:
-            ranges = pack(assembly, edge_prices(assembly))
+            ranges = packer.pack(assembly.root)
         else:
-            ranges = _record_ranges(assembly, settings.group)
+            ranges = _record_ranges(assembly, packer, settings.group)
         return assembly.cutting(ranges, chunking_fingerprint(self, settings, tokenizer))
 
 
@@ -83,17 +85,16 @@ def _sentences(assembly: Assembly) -> list[tuple[Range, bool]]:
     return items
 
 
-def _record_ranges(assembly: Assembly, group: int) -> list[Range]:
+def _record_ranges(assembly: Assembly, packer: Packer, group: int) -> list[Range]:
     """Groups of records, and what stands between them as ``structure`` would cut it; headings just
     before a record go with it."""
-    packer = packer_of(assembly, edge_prices(assembly))
     is_record = [_is_of_record(assembly, atom) for atom in assembly.atoms]
     found: list[Range] = []
     start = 0
     for same, run in groupby(range(len(is_record)), is_record.__getitem__):
         last = max(run) + 1
         if same:
-            found += _grouped(assembly, _records(assembly, start, last), group)
+            found += _grouped(assembly, packer, _records(assembly, start, last), group)
             start = last
         else:
             first, start = start, last
@@ -135,11 +136,10 @@ def _is_header(assembly: Assembly, atom: Atom) -> bool:
 
 
 def _grouped(
-    assembly: Assembly, items: Sequence[tuple[Range, bool]], group: int | None
+    assembly: Assembly, packer: Packer, items: Sequence[tuple[Range, bool]], group: int | None
 ) -> list[Range]:
     """Up to ``group`` neighbouring items together, as far as the limits allow; without ``group``
     up to the target. An item over the limits is cut as ``structure`` would."""
-    packer = packer_of(assembly, edge_prices(assembly))
     target = assembly.settings.target_tokens
     found: list[Range] = []
     count = 0

@@ -8,7 +8,6 @@ merged siblings.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
@@ -56,7 +55,7 @@ class Packer:
         self._prices = prices
         self._reserves = reserves
         self._limits = limits
-        self._blocks = _block_ends(outlined)
+        self._blocks = _block_ends(outlined, sizes)
         self._text_from = _next_text(outlined)
 
     def fits(self, first: int, last: int) -> bool:
@@ -244,14 +243,12 @@ def _next_text(outlined: Outline) -> list[int]:
     return found
 
 
-def _block_ends(outlined: Outline) -> dict[int, list[int]]:
+def _block_ends(outlined: Outline, sizes: Sizes) -> dict[int, list[int]]:
     """By the atom at which they begin, the ends in atoms of the blocks of several atoms,
     outermost first."""
-    starts = [atom.start for atom in outlined.atoms]
-    ends = [atom.end for atom in outlined.atoms]
     found: dict[int, list[int]] = {}
     for block in outlined.document.blocks:
-        first, last = bisect_right(ends, block.start), bisect_left(starts, block.end)
+        first, last = sizes.within(block.start, block.end)
         if last - first > 1:
             found.setdefault(first, []).append(last)
     return found

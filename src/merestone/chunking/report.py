@@ -11,11 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import get_args
 
-from merestone.chunking.coverage import Coverage, stripped
+from merestone.chunking.coverage import Coverage
 from merestone.chunking.measures import Measure, SizeLimits
 from merestone.chunking.passages import AnySpan, Passage, Places, passages_of
 from merestone.text.graphemes import grapheme_boundary_before
 from merestone.text.sentences import sentence_spans
+from merestone.text.white_space import stripped
 from merestone.text.words import is_inside_word
 from merestone.types import (
     Block,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 
 from merestone.chunking.atoms import Outline
+from merestone.chunking.sizes import Sizes
 
 _LINE = 60
 """Longest line, in code points, that is taken for a part of the title below it."""
@@ -18,26 +18,24 @@ class Section:
     """Atoms ``[first, last)``, those of its children included."""
 
     level: int
-    heading: int | None
-    """Index of the heading block; ``None`` for the document itself and for symbols."""
     parent: Section | None
     first: int
     last: int = 0
     children: list[Section] = field(default_factory=list)
     path: tuple[int, ...] = ()
-    """Indexes of the heading blocks above and of its own, outermost first."""
+    """Indexes of the heading blocks above and of its own, outermost first; a symbol has none."""
 
 
-def section_tree(outlined: Outline) -> tuple[Section, list[Section]]:
+def section_tree(outlined: Outline, sizes: Sizes) -> tuple[Section, list[Section]]:
     """The document's section, and for each atom the innermost section it is in."""
     if any(block.kind == "symbol" for block in outlined.document.blocks):
-        return _tree_of_symbols(outlined)
+        return _tree_of_symbols(outlined, sizes)
     return _tree_of_headings(outlined)
 
 
 def _tree_of_headings(outlined: Outline) -> tuple[Section, list[Section]]:
     atoms, blocks = outlined.atoms, outlined.document.blocks
-    root = current = Section(0, None, None, 0)
+    root = current = Section(0, None, 0)
     of_atom: list[Section] = []
     for index, atom in enumerate(atoms):
         if atom.heading is not None:
@@ -47,7 +45,7 @@ def _tree_of_headings(outlined: Outline) -> tuple[Section, list[Section]]:
                 current.last = first
                 current = current.parent
             path = (*current.path, atom.heading)
-            child = Section(level, atom.heading, current, first, path=path)
+            child = Section(level, current, first, path=path)
             of_atom[first:] = [child] * (index - first)
             current.children.append(child)
             current = child
@@ -77,16 +75,14 @@ def _is_line(outlined: Outline, index: int) -> bool:
     return atom.kind in ("sentence", "heading") and len(line) <= _LINE and not ends_sentence
 
 
-def _tree_of_symbols(outlined: Outline) -> tuple[Section, list[Section]]:
+def _tree_of_symbols(outlined: Outline, sizes: Sizes) -> tuple[Section, list[Section]]:
     atoms, blocks = outlined.atoms, outlined.document.blocks
-    starts = [atom.start for atom in atoms]
-    ends = [atom.end for atom in atoms]
-    root = current = Section(0, None, None, 0, len(atoms))
+    root = current = Section(0, None, 0, len(atoms))
     of_atom = [root] * len(atoms)
     for block in blocks:
         if block.kind != "symbol":
             continue
-        first, last = bisect_right(ends, block.start), bisect_left(starts, block.end)
+        first, last = sizes.within(block.start, block.end)
         if first >= last:
             continue
         while current.parent is not None and current.last <= first:
@@ -96,7 +92,7 @@ def _tree_of_symbols(outlined: Outline) -> tuple[Section, list[Section]]:
         if current.children:
             first = max(first, current.children[-1].last)
         if first < last:
-            child = Section(current.level + 1, None, current, first, last)
+            child = Section(current.level + 1, current, first, last)
             current.children.append(child)
             of_atom[first:last] = [child] * (last - first)
             current = child

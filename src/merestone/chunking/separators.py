@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TypedDict
 
-from merestone.chunking.finishing import trim
 from merestone.chunking.limits import check_plain_sizes
 from merestone.text.graphemes import grapheme_boundary_before
+from merestone.text.white_space import stripped
 from merestone.types import SEPARATORS, SettingsError, Span
 
 
@@ -146,9 +146,7 @@ def recursive_chunks(
     splitter = Splitter(text, measure, (size,), (overlap,), tuple(separators) or ("",))
     found: list[RecursiveChunk] = []
     for (low, high), _ in splitter.chunks(0, len(text)):
-        start, end = trim(text, low, high)
-        while start < end and text[start].isspace():
-            start += 1
+        start, end = stripped(text, low, high)
         # Without the white space around them one may lie within the other.
         while found and start <= found[-1]["start"] and found[-1]["end"] <= end:
             found.pop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from itertools import accumulate
 
 from merestone.chunking.atoms import Atom
@@ -42,6 +43,10 @@ class Sizes:
     def chars(self, first: int, last: int) -> int:
         """Code points, white space behind the last atom included."""
         return self.ends[last - 1] - self.starts[first]
+
+    def within(self, start: int, end: int) -> tuple[int, int]:
+        """The range of atoms that hold characters of ``text[start:end]``."""
+        return bisect_right(self.ends, start), bisect_left(self.starts, end)
 
     def is_exact(self, first: int, last: int) -> bool:
         """True if :meth:`tokens` is the very count of the range."""

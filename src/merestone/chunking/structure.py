@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
@@ -12,14 +12,13 @@ from merestone.chunking.atoms import outline
 from merestone.chunking.fingerprint import chunking_fingerprint
 from merestone.chunking.limits import check_settings
 from merestone.chunking.meaning import with_meaning
-from merestone.chunking.packing import Limits, Packer, Range
+from merestone.chunking.packing import Limits, Packer
 from merestone.types import ChunkingSettings, Cutting, Document, Embedder, Tokenizer
 
 _LOOK = 80
 """Code points looked at before a boundary. Keeps the cost linear."""
-
-
 _LINES_OF_TITLE = 4
+"""Lines between a heading and the next among which no sentence is looked for."""
 
 
 class StructureChunker:
@@ -44,7 +43,8 @@ class StructureChunker:
         if settings.semantic_weight:
             prices = with_meaning(assembly, prices, embedder, settings.semantic_weight)
         config = chunking_fingerprint(self, settings, tokenizer, embedder)
-        return assembly.cutting(pack(assembly, prices), config)
+        ranges = packer_of(assembly, prices).pack(assembly.root)
+        return assembly.cutting(ranges, config)
 
 
 CHUNKER = StructureChunker()
@@ -53,11 +53,6 @@ CHUNKER = StructureChunker()
 def edge_prices(assembly: Assembly) -> list[float]:
     """The price of a cut before each atom, as its boundary alone makes it."""
     return [boundaries.price(atom.edge) for atom in assembly.atoms]
-
-
-def pack(assembly: Assembly, prices: Sequence[float]) -> list[Range]:
-    """Ranges of atoms at the least price of cuts and of sizes."""
-    return packer_of(assembly, prices).pack(assembly.root)
 
 
 def packer_of(assembly: Assembly, prices: Sequence[float]) -> Packer:
@@ -110,11 +105,11 @@ def _is_title_page(assembly: Assembly, at: int) -> bool:
 
 
 def _surcharges_of_blocks(assembly: Assembly) -> Iterator[tuple[int, float]]:
-    starts, ends = assembly.sizes.starts, assembly.sizes.ends
+    starts = assembly.sizes.starts
     for block in assembly.document.blocks:
         if not block.attributes or block.kind in ("heading", "table_row"):
             continue
-        first, last = bisect_right(ends, block.start), bisect_left(starts, block.end)
+        first, last = assembly.sizes.within(block.start, block.end)
         for key in ("term", "header"):
             span = block.attributes.get(key)
             if isinstance(span, list | tuple):

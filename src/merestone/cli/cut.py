@@ -11,7 +11,7 @@ from merestone.chunking import cut, effective
 from merestone.cli import cuttings
 from merestone.cli.session import answer, json_option
 from merestone.config import chunking_settings, find_root, load_settings
-from merestone.cutting import changes_between, examine_cutting, read
+from merestone.cutting import LIMIT, changes_between, examine_cutting, read
 from merestone.embedding import open_embedder
 from merestone.text.tokenizer_names import tokenizer_named
 from merestone.types import (
@@ -22,9 +22,6 @@ from merestone.types import (
     Document,
     Embedder,
 )
-
-_LIMIT = 256
-"""Tokens of a chunk by a tokenizer of which no limit is known."""
 
 
 @click.command("cut")
@@ -122,7 +119,7 @@ class _Cutter:
             self._tokenizer = self._embedder.tokenizer
         else:
             self._tokenizer = tokenizer_named(tokenizer)
-            self._settings = chunking_settings(given, _LIMIT)
+            self._settings = chunking_settings(given, LIMIT)
             self._embedder = None
 
     def read(self, path: Path) -> Document:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from merestone.text.white_space import stripped
 from merestone.types import JSON, Block, BlockKind, Layer, Span
 
 MAX_DEPTH = 100
@@ -125,15 +126,11 @@ def trimmed(text: str, start: int, end: int, *, keep_indent: bool = False) -> Sp
     """``text[start:end]`` without white space at its ends; ``keep_indent`` leaves that of the
     first line that is not blank."""
     end = max(start, end)
-    # Character by character: a slice for strip() would copy a large block at each level.
-    while end > start and text[end - 1].isspace():
-        end -= 1
+    first, end = stripped(text, start, end)
     if keep_indent:
         match = _BLANK_LINES.match(text, start, end)
-        return Span(match.end() if match else start, end)
-    while start < end and text[start].isspace():
-        start += 1
-    return Span(start, end)
+        first = match.end() if match else start
+    return Span(first, end)
 
 
 def _tidy(text: str, attributes: dict[str, JSON]) -> dict[str, JSON]:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from merestone.text.white_space import stripped
+
 NO_DELIMITER = "\n"
 """Delimiter of a file of one column: it never stands within a line."""
 
@@ -113,13 +115,14 @@ class RowReader:
             return None
         row, line_end = match[0], match.end()
         fields = _QUOTED_FIELD.sub("", row).count(self._delimiter) + 1
-        first, last = _bare(self._text, start, line_end)
+        first, last = stripped(self._text, start, line_end)
         opening = self._behind_spaces(start)
         quoted = _QUOTED_FIELD.match(self._text, opening)
         if quoted is not None:
-            cell = _bare(self._text, opening + 1, quoted.end() - 1)
+            cell = list(stripped(self._text, opening + 1, quoted.end() - 1))
         else:
-            cell = _bare(self._text, start, self._text.find(self._delimiter, start, line_end))
+            end = self._text.find(self._delimiter, start, line_end)
+            cell = list(stripped(self._text, start, end))
         return Row(first, last, fields, _within([cell], first, last)), line_end
 
     def _read_quoted(self, start: int, line_end: int) -> tuple[Row | None, int]:
@@ -131,18 +134,18 @@ class RowReader:
             opening = self._behind_spaces(place)
             closing = self._closing(opening, line_end) if text.startswith('"', opening) else None
             if closing is not None:
-                cells.append(_bare(text, opening + 1, closing))
+                cells.append(list(stripped(text, opening + 1, closing)))
                 if closing > line_end:
                     line_end = self._line_end(closing)
                 end = self._behind_spaces(closing + 1)
             else:
                 end = text.find(self._delimiter, place, line_end)
                 end = line_end if end < 0 else end
-                cells.append(_bare(text, place, end))
+                cells.append(list(stripped(text, place, end)))
             if end >= line_end:
                 break
             place = end + 1
-        first, last = _bare(text, start, line_end)
+        first, last = stripped(text, start, line_end)
         if first >= last:
             return None, line_end
         kept = cells if self._cells_left >= 0 else cells[:1]
@@ -186,15 +189,6 @@ def _well_formed_row(delimiter: str) -> re.Pattern[str]:
     sign = re.escape(delimiter)
     field = rf' *{_WHOLE_QUOTED} *|[^{sign}"\r\n]*+'
     return re.compile(rf"(?:{field})(?:{sign}(?:{field}))*+(?=[\r\n]|\Z)")
-
-
-def _bare(text: str, start: int, end: int) -> list[int]:
-    """``text[start:end]`` without white space around; empty at ``start`` if it is blank."""
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    while start < end and text[start].isspace():
-        start += 1
-    return [start, end]
 
 
 def _within(cells: list[list[int]], start: int, end: int) -> list[list[int]]:

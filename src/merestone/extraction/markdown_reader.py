@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from array import array
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +10,7 @@ from merestone.extraction.blocks import BlockTree
 from merestone.extraction.markdown_dialects import Dialects, mask_dialects
 from merestone.extraction.markdown_mdx import mask_mdx
 from merestone.extraction.markdown_tables import write_html_table
+from merestone.text.code_points import code_points
 from merestone.types import JSON
 
 _MARKER = re.compile(r"[-+*]|\d{1,9}[.)]")
@@ -20,7 +19,6 @@ _CALLOUT = re.compile(r">[ \t]*\[!(?P<name>[\w-]+)[^\]\r\n]*\]")
 _LINE = re.compile(r"[^\r\n]*")
 _BOX_INDENT = 4
 """Columns by which the body of an indented box is set off."""
-_LEAD_BYTES = bytes(0 if 0x80 <= byte < 0xC0 else 1 for byte in range(256))
 
 _ENCLOSING = frozenset(
     {"BlockQuote", "Item", "Box", "FootnoteDefinition", "DefinitionListDefinition"}
@@ -30,19 +28,6 @@ _INLINE_TAGS = frozenset(
     {"Emphasis", "Strong", "Strikethrough", "Link", "Image", "Superscript", "Subscript"}
 )
 _INLINE_TEXT = frozenset({"Code", "InlineMath", "InlineHtml", "FootnoteReference"})
-
-
-def _code_points(text: str, base: int) -> Sequence[int]:
-    """Offset in code points, and ``base`` more, of each offset in UTF-8 bytes."""
-    if text.isascii():
-        return range(base, base + len(text) + 1)
-    import numpy as np
-
-    leads = text.encode("utf-8").translate(_LEAD_BYTES)
-    counts = np.cumsum(np.frombuffer(leads, np.uint8), dtype=np.int64)
-    table = array("q", [base])
-    table.frombytes((counts + base).tobytes())
-    return table
 
 
 @dataclass(slots=True)
@@ -105,7 +90,7 @@ class BodyReader:
         if self._mdx:
             mask_mdx(dialects)
         mask_dialects(dialects)
-        offsets = _code_points(dialects.text, dialects.base)
+        offsets = code_points(dialects.text.encode("utf-8"), dialects.base)
         event: Any
         for event, place in pyromark.events_with_range(dialects.text, options=options):
             # Most events are inline: they matter in few places, and cost nothing elsewhere.

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from merestone.extraction.detection import detect_media_type, is_text
 from merestone.extraction.media_types import OCTET_STREAM, TEXT_TYPES, describe, type_by_name
-from merestone.extraction.registry import IsolatedReader, bare_type, extractor_for
+from merestone.extraction.registry import IsolatedReader, extractor_for
 from merestone.text.hashing import canonical_json, digest
 from merestone.text.lines import line_starts
 from merestone.text.wire import block_to_json
@@ -19,6 +19,7 @@ from merestone.types import (
     MerestoneError,
     RawDocument,
     Status,
+    bare_type,
 )
 
 _DIED = (Status.CRASHED, Status.MEMORY, Status.TIMEOUT)

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from merestone.text.hashing import canonical_json, digest
-from merestone.types import Document, ExtractionSettings, Extractor, RawDocument
+from merestone.types import Document, ExtractionSettings, Extractor, RawDocument, bare_type
 
 GROUP = "merestone.extractors"
 
@@ -82,11 +82,6 @@ def extractor_for(media_type: str) -> Extractor | None:
     if found is None and bare.startswith("text/"):
         return _by_media_type().get("text/plain")
     return found
-
-
-def bare_type(media_type: str) -> str:
-    """The media type in lower case, without parameters such as ``charset``."""
-    return media_type.partition(";")[0].strip().lower()
 
 
 def extraction_fingerprint(media_type: str, settings: ExtractionSettings) -> str:

@@ -17,8 +17,9 @@ from merestone.extraction.media_types import LANGUAGES
 from merestone.extraction.plain import code_blocks
 from merestone.extraction.source_code_languages import BY_MEDIA_TYPE, Language, language_of
 from merestone.extraction.source_code_outline import Outline, Symbol, read_outline
-from merestone.extraction.source_code_parsing import CodePoints, load_grammar, parse
+from merestone.extraction.source_code_parsing import load_grammar, parse
 from merestone.extraction.source_text import text_document
+from merestone.text.code_points import code_points
 from merestone.text.lines import line_starts
 from merestone.types import (
     Block,
@@ -96,7 +97,7 @@ def _outline(text: str, language: Language) -> Outline | DocumentWarning:
             f"The text is too large (over {_LARGEST_SOURCE:,} bytes) or too irregular for the "
             "grammar of its language, so it was read without its definitions.",
         )
-    return read_outline(tree, text, CodePoints(source), starts, language)
+    return read_outline(tree, text, code_points(source), starts, language)
 
 
 def _plain_document(

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from merestone.extraction.source_code_languages import Definition, Language
-from merestone.extraction.source_code_parsing import CodePoints, load_grammar
+from merestone.extraction.source_code_parsing import load_grammar
 from merestone.types import Span
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class _Prefix:
 def read_outline(
     tree: tree_sitter.Tree,
     text: str,
-    points: CodePoints,
+    points: Sequence[int],
     starts: Sequence[int],
     language: Language,
 ) -> Outline:
@@ -174,7 +174,7 @@ class _Walk:
     """One pass over the nodes in document order."""
 
     def __init__(
-        self, text: str, points: CodePoints, starts: Sequence[int], words: _Vocabulary
+        self, text: str, points: Sequence[int], starts: Sequence[int], words: _Vocabulary
     ) -> None:
         self.outline = Outline()
         self._text = text

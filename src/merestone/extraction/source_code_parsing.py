@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from array import array
 from functools import cache
 from importlib import import_module
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from merestone.extraction.source_code_languages import Language
@@ -21,18 +19,6 @@ _LEAD_BYTES = bytes(0 if 0x80 <= byte < 0xC0 else 1 for byte in range(256))
 # readings at once, at a cost that grows faster than the text.
 _FREE_REPORTS = 1_000
 _REPORTS_A_BYTE = 16 / 1_000
-
-
-class CodePoints:
-    """Offsets in code points of offsets in UTF-8 bytes, counted once for the whole text."""
-
-    def __init__(self, source: bytes) -> None:
-        self._table: array[int] | None = None
-        if not source.isascii():
-            self._table = array("I", accumulate(source.translate(_LEAD_BYTES), initial=0))
-
-    def __getitem__(self, offset: int) -> int:
-        return offset if self._table is None else self._table[offset]
 
 
 @cache

@@ -44,9 +44,9 @@ _HAN = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0002a6df\U0002a700-\U0002ceaf\U0002f800-\U0002fa1f"
 )
-_PUNCTUATION = r"!-/:-@\[-`{-~"
+_PUNCTUATION = re.escape(string.punctuation)
 _BERT_PIECE = re.compile(rf"[^{TIGHT_SPACES}{_PUNCTUATION}{_HAN}]+|[{_PUNCTUATION}]|[{_HAN}]")
-_MARKS = bytes(code for code in range(128) if chr(code) in string.punctuation)
+_MARKS = string.punctuation.encode()
 _AS_SPACES = bytes(32 if code in b"\t\n\r" + _MARKS else code for code in range(256))
 _BEFORE_SPACE = re.compile(r"(?<=\S)(?= \S)")
 
@@ -158,7 +158,9 @@ class FileTokenizer:
         split = _splitter(self._description)
         if split is None:
             return None
-        added = [str(token["content"]) for token in self._added_tokens if token.get("content")]
+        tokens = self._description.get("added_tokens")
+        given = tokens if isinstance(tokens, list) else []
+        added = [str(token["content"]) for token in given if token.get("content")]
         count = self._count_words if self.adds_up else self._count_each
         memory = PieceCounts(split, count, added)
         # What is known of the tokenizer is read from its description: proven before it is used.
@@ -166,11 +168,6 @@ class FileTokenizer:
             self._count_each([probe]) for probe in _PROBES
         ]
         return memory if agrees else None
-
-    @property
-    def _added_tokens(self) -> list[dict[str, object]]:
-        added = self._description.get("added_tokens")
-        return added if isinstance(added, list) else []
 
     def counts(self, texts: Sequence[str]) -> list[int]:
         if self._memory is not None:

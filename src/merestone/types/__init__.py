@@ -21,7 +21,7 @@ from merestone.types.chunk import (
     UnitKind,
     Units,
 )
-from merestone.types.content import CONTENT_TYPES, content_type
+from merestone.types.content import CONTENT_TYPES, bare_type, content_type
 from merestone.types.document import (
     JSON,
     Block,
@@ -197,5 +197,6 @@ __all__ = [
     "Vectors",
     "Word",
     "Writer",
+    "bare_type",
     "content_type",
 ]

@@ -41,9 +41,14 @@ _BY_MEDIA_TYPE = MappingProxyType(
 )
 
 
+def bare_type(media_type: str) -> str:
+    """The media type in lower case, without parameters such as ``charset``."""
+    return media_type.partition(";")[0].strip().lower()
+
+
 def content_type(media_type: str) -> str:
     """The content type of a media type, parameters such as ``charset`` ignored."""
-    bare = media_type.partition(";")[0].strip().lower()
+    bare = bare_type(media_type)
     if bare in _BY_MEDIA_TYPE:
         return _BY_MEDIA_TYPE[bare]
     if bare.startswith(_OFFICE):
