@@ -18,6 +18,7 @@ _RAISED = (
     "SourceError",
     "ExtractionError",
     "EmbedderError",
+    "RerankerError",
     "StoreError",
     "StoreBusyError",
     "NotFoundError",

@@ -10,19 +10,24 @@ from difflib import get_close_matches
 from math import isfinite
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from merestone.extraction.encoding import codec_name
+from merestone.indexing.sources.identifiers import page_identifier
 from merestone.types import (
     CONFIG_FILE,
     CONTENT_TYPES,
     CONTEXT_ROLES,
     JSON,
+    AccessRule,
+    AccessSettings,
     ChunkingSettings,
     EmbeddingSettings,
     ExtractionSettings,
     LibrarySettings,
+    RerankingSettings,
     RetrievalSettings,
     SettingsError,
     SourceSettings,
@@ -31,10 +36,18 @@ from merestone.types import (
 STATE_FOLDER = ".merestone"
 _PREFIX = "MERESTONE_"
 _NO_SETTINGS = frozenset({"MERESTONE_BENCH_DATA", "MERESTONE_FAULT", "MERESTONE_LIBRARY"})
+_PYPROJECT_TABLE = "tool.merestone"
 _CHARS_PER_TOKEN = 8
 _TARGET_SHARE = 0.8
 _TARGET_SHARE_OF_TEXT = 0.72
 """Of plain text, whose long paragraphs are cut anywhere: there smaller pieces are found better."""
+
+
+_Inputs = tuple[tuple[bytes | None, ...], dict[str, str]]
+_AccessState = tuple[AccessSettings, tuple[SourceSettings, ...]]
+
+
+Strings = list[str]
 
 
 class _Table(BaseModel):
@@ -42,10 +55,45 @@ class _Table(BaseModel):
 
 
 class _Source(_Table):
-    path: str = "."
+    """A folder, or what the one key among ``_KINDS`` names."""
+
+    path: str | None = None
+    url: str | None = None
+    urls: Strings | None = None
+    list: str | None = None
+    sitemap: str | None = None
+    sqlite: str | None = None
+    sql: str | None = None
+    jsonl: str | None = None
+    plugin: str | None = None
     name: str = ""
-    include: list[str] = Field(default_factory=list)
-    exclude: list[str] = Field(default_factory=list)
+    include: Strings = Field(default_factory=Strings)
+    exclude: Strings = Field(default_factory=Strings)
+    gitignore: bool = False
+    hosts: Strings = Field(default_factory=Strings)
+    query: str = ""
+    key: str = ""
+    updated: str = ""
+    text: str | Strings = Field(default_factory=Strings)
+    media_type: str | None = None
+    password_env: str = ""
+    options: dict[str, Any] = Field(default_factory=dict)
+
+
+_ROW_KEYS = frozenset({"key", "updated", "text", "media_type"})
+_KINDS: dict[str, frozenset[str]] = {
+    "path": frozenset({"gitignore"}),
+    "url": frozenset({"options"}),
+    "urls": frozenset({"options"}),
+    "list": frozenset({"options"}),
+    "sitemap": frozenset({"options", "hosts"}),
+    "sqlite": _ROW_KEYS | {"query"},
+    "sql": _ROW_KEYS | {"query", "password_env"},
+    "jsonl": _ROW_KEYS,
+    "plugin": _ROW_KEYS | {"options", "query", "password_env", "hosts"},
+}
+"""What each kind of source may have besides name, include and exclude."""
+_NEEDED = {"sqlite": ("query", "key"), "sql": ("query", "key"), "jsonl": ("key",)}
 
 
 class _Extraction(_Table):
@@ -93,16 +141,65 @@ class _Chunking(_Profile):
 
 
 class _Embedding(_Table):
-    model: str = "minilm"
+    model: str = Field(default="minilm", min_length=1)
     on_overlong: str = Field(default="error", pattern="^(error|truncate|window)$")
     batch_tokens: int = Field(default=768, ge=1)
     threads: int = Field(default=0, ge=0, le=256)
     cache_bytes: int = Field(default=2_000_000_000, ge=0)
+    dimension: int = Field(default=0, ge=0)
+    max_tokens: int = Field(default=0, ge=0)
+    query_template: str | None = None
+    passage_template: str | None = None
+    pooling: str = Field(default="", pattern="^(|mean|cls|last)$")
+    tokenizer: str = ""
+    scripts: list[str] = Field(default_factory=list)
+    mode: str = Field(default="plain", pattern=r"^(plain|late|plain\+late)$")
+    units: bool = False
+    url: str = ""
+    api_key_env: str = ""
+    batch: int = Field(default=0, ge=0)
+    timeout_seconds: float = Field(default=60.0, gt=0, allow_inf_nan=False)
+    price_per_million_tokens: float | None = Field(default=None, ge=0, allow_inf_nan=False)
 
 
 class _Retrieval(_Table):
     dense_weight: float = Field(default=0.5, ge=0, le=1)
     candidates: int = Field(default=100, ge=1, le=100_000)
+    focus: bool = True
+    collapse: bool = True
+    mmr: float = Field(default=1.0, ge=0, le=1)
+    expand: str = Field(
+        default="structure",
+        pattern=r"^(structure|none|section|parent|(window|neighbours):\d{1,3})$",
+    )
+    section_tokens: int = Field(default=520, ge=0)
+    definition_tokens: int = Field(default=520, ge=0)
+    entry_tokens: int = Field(default=260, ge=0)
+    gap_units: int = Field(default=1, ge=0, le=10)
+    precise_share: float = Field(default=0.70, ge=0, le=1)
+    precise_passages: int = Field(default=20, ge=1)
+
+
+class _Reranking(_Table):
+    model: str = ""
+    top: int = Field(default=30, ge=1, le=1000)
+    on: str = Field(default="passages", pattern="^(passages|chunks)$")
+    url: str = ""
+    api_key_env: str = ""
+    batch: int = Field(default=0, ge=0)
+    timeout_seconds: float = Field(default=30.0, gt=0, allow_inf_nan=False)
+
+
+class _AccessRule(_Table):
+    paths: list[str] = Field(default_factory=list)
+    source: str | None = None
+    allow: list[str]
+
+
+class _Access(_Table):
+    groups: dict[str, list[str]] = Field(default_factory=dict)
+    rules: list[_AccessRule] = Field(default_factory=list)
+    file: str | None = Field(default=None, min_length=1)
 
 
 class _Config(_Table):
@@ -111,6 +208,8 @@ class _Config(_Table):
     chunking: _Chunking = Field(default_factory=_Chunking)
     embedding: _Embedding = Field(default_factory=_Embedding)
     retrieval: _Retrieval = Field(default_factory=_Retrieval)
+    reranking: _Reranking = Field(default_factory=_Reranking)
+    access: _Access = Field(default_factory=_Access)
 
 
 def find_root(start: Path) -> Path | None:
@@ -121,6 +220,11 @@ def find_root(start: Path) -> Path | None:
         if _pyproject_table(folder) is not None:
             return folder
     return None
+
+
+def config_files(root: Path) -> tuple[Path, ...]:
+    """Files that :func:`load_settings` reads for ``root``, there or not."""
+    return (_user_file(), root / CONFIG_FILE, root / "pyproject.toml")
 
 
 def load_settings(
@@ -134,6 +238,57 @@ def load_settings(
     root = root.absolute()
     config, origin = _read_config(root, flags or {})
     return _settings(config, root, origin)
+
+
+class AccessConfiguration:
+    """What the configuration of a folder says of access, read again whenever a file that it is
+    made of, or the environment, has changed. May be used from several threads."""
+
+    def __init__(self, root: Path, flags: Mapping[str, Mapping[str, JSON]]) -> None:
+        self._root = root.absolute()
+        self.flags = flags
+        self._files = self._layer_files()
+        self._read: tuple[_Inputs, _AccessState] | None = None
+
+    def current(self) -> tuple[AccessSettings, tuple[SourceSettings, ...]]:
+        """Rules, groups and sources of this moment.
+
+        Raises ``SettingsError`` if the configuration can't be read or is no longer there: that is
+        never taken for a configuration without rules.
+        """
+        inputs = self._inputs()
+        read = self._read
+        if read is None or read[0] != inputs:
+            found = self._layer_files()
+            for whose, path in self._files.items():
+                if whose not in found:
+                    raise SettingsError(
+                        "config-unreadable",
+                        f"{path} was read when the library was opened and is not there now.",
+                        "Put it back, or open the library again.",
+                    )
+            config, _ = _read_config(self._root, self.flags)
+            read = inputs, (_access(config, self._root), _sources(config, self._root))
+            self._read = read
+        return read[1]
+
+    def _layer_files(self) -> dict[str, str]:
+        """The user's and the project's file, as far as there are such."""
+        files = [name for name, _ in _layers(self._root, {}) if os.path.isabs(name)]
+        user = str(_user_file())
+        return {"user" if file == user else "project": file for file in files}
+
+    def _inputs(self) -> _Inputs:
+        paths = config_files(self._root)
+        variables = {name: os.environ[name] for name in os.environ if name.startswith(_PREFIX)}
+        return tuple(_bytes_of(path) for path in paths), variables
+
+
+def _bytes_of(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
 
 
 def _read_config(
@@ -283,6 +438,7 @@ model = "{name_of_embedder}"         # runs here, without network
 [retrieval]
 # dense_weight = 0.5     # 0: words only, 1: meaning only
 # candidates = 100
+# expand = "structure"   # what a sentence becomes: none, window:2, neighbours:1, section, parent
 """
 
 
@@ -290,8 +446,13 @@ def _layers(
     root: Path, flags: Mapping[str, Mapping[str, JSON]]
 ) -> list[tuple[str, dict[str, Any]]]:
     layers: list[tuple[str, dict[str, Any]]] = []
-    user = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "merestone.toml"
-    if user.is_file():
+    user = _user_file()
+    try:
+        has_user = user.is_file()
+    except OSError as error:
+        # Taken for none it could switch off rules of access.
+        raise _unreadable(user, error) from error
+    if has_user:
         layers.append((str(user), _read_toml(user)))
     project = root / CONFIG_FILE
     if project.is_file():
@@ -305,13 +466,21 @@ def _layers(
     return layers
 
 
+def _user_file() -> Path:
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / CONFIG_FILE
+
+
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise SettingsError(
-            "config-unreadable", f"{path} cannot be read as TOML: {error}.", "Mend the file."
-        ) from error
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: Exception) -> SettingsError:
+    return SettingsError(
+        "config-unreadable", f"{path} cannot be read as TOML: {error}.", "Mend the file."
+    )
 
 
 def _pyproject_table(folder: Path) -> dict[str, Any] | None:
@@ -319,8 +488,15 @@ def _pyproject_table(folder: Path) -> dict[str, Any] | None:
     if not path.is_file():
         return None
     try:
-        table = tomllib.loads(path.read_text("utf-8")).get("tool", {}).get("merestone")
-    except (OSError, ValueError, AttributeError):
+        text = path.read_text("utf-8")
+    except (OSError, ValueError):
+        return None
+    try:
+        table = tomllib.loads(text).get("tool", {}).get("merestone")
+    except (ValueError, AttributeError) as error:
+        if _PYPROJECT_TABLE in text:
+            # Taken for a file that says nothing of us it would switch off the rules of access.
+            raise _unreadable(path, error) from error
         return None
     return table if isinstance(table, dict) else None
 
@@ -381,8 +557,12 @@ def _known_keys(place: list[str]) -> list[str]:
         "chunking": _Chunking,
         "embedding": _Embedding,
         "retrieval": _Retrieval,
+        "reranking": _Reranking,
+        "access": _Access,
     }
     names = [part for part in place if not part.isdigit()]
+    if names[:2] == ["access", "rules"]:
+        return list(_AccessRule.model_fields)
     if names[:2] == ["chunking", "types"]:
         return list(_Profile.model_fields) if len(names) > 2 else list(CONTENT_TYPES)
     model = tables[names[0]] if names else _Config
@@ -400,27 +580,119 @@ def _settings(config: _Config, root: Path, origin: Mapping[str, JSON]) -> Librar
     return LibrarySettings(
         root=str(root),
         state=str(root / STATE_FOLDER),
-        sources=tuple(
-            SourceSettings(
-                path=os.path.abspath(root / source.path),
-                name=source.name,
-                include=tuple(source.include),
-                exclude=tuple(source.exclude),
-            )
-            for source in config.sources
-        ),
+        sources=_sources(config, root),
         extraction=ExtractionSettings(**config.extraction.model_dump()),
-        chunking=chunking_settings(config.chunking.model_dump(), _default_limit(config)),
-        embedding=EmbeddingSettings(**config.embedding.model_dump()),
+        chunking=chunking_settings(config.chunking.model_dump(), _default_limit(config, root)),
+        embedding=_embedding(config, root),
         retrieval=RetrievalSettings(**config.retrieval.model_dump()),
+        reranking=RerankingSettings(**config.reranking.model_dump()),
+        access=_access(config, root),
         origin=dict(origin),
     )
 
 
-def _default_limit(config: _Config) -> int:
+def _sources(config: _Config, root: Path) -> tuple[SourceSettings, ...]:
+    return tuple(_source_settings(source, root) for source in config.sources)
+
+
+def _source_settings(source: _Source, root: Path) -> SourceSettings:
+    kind = _kind(source)
+    texts = [source.text] if isinstance(source.text, str) else source.text
+    place = {"path": source.path or "."}.get(kind) or getattr(source, kind)
+    if kind in ("sqlite", "jsonl") or (kind == "list" and "://" not in place):
+        place = os.path.abspath(root / place)
+    for url in source.urls or ():
+        _check_page(url)
+    if kind in ("list", "sitemap") and "://" in place:
+        _check_page(place)
+    elif kind in ("url", "sql") and urlsplit(place).password is not None:
+        raise _source_error(
+            f"The source {source.name or kind} has a password in its URL.",
+            "Put it into the environment; password_env names the variable for sql.",
+        )
+    return SourceSettings(
+        path=os.path.abspath(root / place) if kind == "path" else "",
+        name=source.name,
+        include=tuple(source.include),
+        exclude=tuple(source.exclude),
+        gitignore=source.gitignore,
+        kind=place if kind == "plugin" else kind,
+        location="" if kind in ("path", "urls", "plugin") else place,
+        urls=tuple(source.urls or ()),
+        hosts=tuple(source.hosts),
+        query=source.query,
+        key=source.key,
+        updated=source.updated,
+        text=tuple(texts),
+        media_type=source.media_type,
+        password_env=source.password_env,
+        options=source.options,
+    )
+
+
+def _kind(source: _Source) -> str:
+    """Which key says what the source is; every other key has to be one of that kind."""
+    given = source.model_fields_set
+    kinds = [kind for kind in _KINDS if kind in given] or ["path"]
+    if len(kinds) > 1:
+        raise _source_error(
+            f"One source has {' and '.join(kinds)}.", "Write a [[sources]] for each of them."
+        )
+    (kind,) = kinds
+    for name in given - _KINDS[kind] - {kind, "name", "include", "exclude"}:
+        takers = [each for each, names in _KINDS.items() if name in names]
+        raise _source_error(
+            f"A source with {kind} has the key {name}.", f"It belongs to {', '.join(takers)}."
+        )
+    missing = [name for name in _NEEDED.get(kind, ()) if not getattr(source, name)]
+    if missing:
+        raise _source_error(f"A source with {kind} lacks {' and '.join(missing)}.", "Give it.")
+    if ":" in source.name or "/" in source.name:
+        raise _source_error(
+            f"The name {source.name!r} of a source holds a colon or a slash.", "Leave them out."
+        )
+    return kind
+
+
+def _check_page(url: str) -> None:
+    if page_identifier(url) is None:
+        raise _source_error(
+            f"{url.rpartition('@')[2]!r} is no address of a page.",
+            "Give a URL with http or https, without user and password.",
+        )
+
+
+def _source_error(message: str, remedy: str) -> SettingsError:
+    return SettingsError("invalid-setting", message, remedy)
+
+
+def _access(config: _Config, root: Path) -> AccessSettings:
+    table = config.access
+    return AccessSettings(
+        groups={name: tuple(members) for name, members in table.groups.items()},
+        rules=tuple(
+            AccessRule(tuple(rule.allow), tuple(rule.paths), rule.source) for rule in table.rules
+        ),
+        file=None if table.file is None else os.path.abspath(root / table.file),
+    )
+
+
+def _embedding(config: _Config, root: Path) -> EmbeddingSettings:
+    """Settings of the embedder; paths are relative to the configuration."""
+    from merestone.embedding import is_model_path
+
+    values = config.embedding.model_dump()
+    if is_model_path(values["model"]):
+        values["model"] = os.path.abspath(root / values["model"])
+    if values["tokenizer"].endswith(".json"):
+        values["tokenizer"] = os.path.abspath(root / values["tokenizer"])
+    return EmbeddingSettings(**{**values, "scripts": tuple(values["scripts"])})
+
+
+def _default_limit(config: _Config, root: Path) -> int:
     from merestone.embedding import open_embedder
 
-    embedder = open_embedder(EmbeddingSettings(**config.embedding.model_dump()))
+    embedder = open_embedder(_embedding(config, root))
     profiles = {f"chunking.types.{name}": each for name, each in config.chunking.types.items()}
     for name, profile in {"chunking": config.chunking, **profiles}.items():
         limit = profile.max_tokens

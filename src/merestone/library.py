@@ -5,45 +5,74 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from threading import Event, Lock
 from types import TracebackType
-from typing import Self, TextIO
+from typing import TYPE_CHECKING, Self, TextIO
 
 from merestone import config, retrieval
 from merestone.embedding import open_embedder
 from merestone.embedding.cache import EmbeddingCache
 from merestone.indexing import (
     Indexer,
+    Manifest,
+    Policy,
     Verification,
     embedder_changed,
     examine_store,
     open_pipeline,
+    open_policy,
+    read_archive,
+    write_archive,
 )
+from merestone.indexing.estimation import PAST_SYNCS, estimate
+from merestone.indexing.pending import glance
+from merestone.indexing.resting import Rest
+from merestone.indexing.sources import scope_of
 from merestone.storage import open_store
 from merestone.text.tokenizer_names import tokenizer_named
 from merestone.types import (
     JSON,
+    OWNER,
+    Asker,
     ContextResult,
+    DocumentHistory,
     Embedder,
+    EmbedderIdentity,
+    EmbeddingSettings,
     Examination,
     Filter,
     Finding,
+    JournalEntry,
     LibrarySettings,
     LibraryStatus,
+    MerestoneError,
     NotFoundError,
+    Problem,
     ProgressCallback,
+    Reader,
+    Resolution,
+    Scope,
     SearchResult,
     SettingsError,
     Snapshot,
+    SourceSettings,
+    Status,
     Store,
     SyncReport,
     Tokenizer,
 )
 
+if TYPE_CHECKING:
+    from merestone.indexing.watching import WatchNote
+
 Where = str | Filter | None
+Principals = Iterable[str] | None
+"""Who asks: names such as ``user:bob``. ``None``: someone of whom nothing is known."""
 
 
 class Library:
@@ -51,12 +80,22 @@ class Library:
 
     Reading may be done from several threads; each call sees one complete state. Writing is done
     by one process at a time. Use it as a context manager, or call :meth:`close`.
+
+    Each way of reading takes ``principals``, who asks, or ``as_owner=True``, and answers as if
+    there were nothing but what the asker may read. Without either, that is what is public.
     """
 
-    def __init__(self, settings: LibrarySettings) -> None:
+    def __init__(
+        self, settings: LibrarySettings, access: config.AccessConfiguration | None = None
+    ) -> None:
+        """``access`` gives the rules of access afresh; without it those of ``settings`` stay."""
         self.settings = settings
+        self._access = access
         self._opened: Store | None = open_store(settings.state)
         self._stack = ExitStack()
+        self._earlier: dict[str, Embedder] = {}
+        """Embedders of rows that were made before the configuration changed, by fingerprint."""
+        self._opening = Lock()
         self._stack.callback(self._opened.close)
 
     @classmethod
@@ -80,7 +119,13 @@ class Library:
                 f"{path} is not a folder.",
                 "Name the folder that holds merestone.toml or the documents.",
             )
-        return cls(settings or config.load_settings(root, flags))
+        if settings is not None:
+            return cls(settings)
+        access = config.AccessConfiguration(root, flags)
+        settings = config.load_settings(root, flags)
+        # Rules that can't be are refused at once, not at the first question.
+        open_policy(settings.access, settings.sources, settings.state)
+        return cls(settings, access)
 
     def __enter__(self) -> Self:
         return self
@@ -118,29 +163,91 @@ class Library:
         self._stack.callback(cache.close)
         return cache
 
-    def _indexer(self) -> Indexer:
-        return Indexer(self.settings, self._store, self.embedder, self._cache)
+    def _indexer(self, policy: Policy | None = None, rest: Rest | None = None) -> Indexer:
+        policy = policy or self._policy()
+        return Indexer(self.settings, self._store, self.embedder, self._cache, policy, rest)
+
+    def _policy(self) -> Policy:
+        """Rules and groups of this moment."""
+        access, sources = self.settings.access, self.settings.sources
+        if self._access is not None:
+            access, sources = self._access.current()
+        return open_policy(access, sources, self.settings.state)
+
+    def _reader(self, principals: Principals, as_owner: bool) -> Reader:
+        """Who asks, with the groups of this moment."""
+        if as_owner:
+            if principals is not None:
+                raise SettingsError(
+                    "ambiguous-asker",
+                    "A question was to be asked as the owner and as someone else.",
+                    "Give principals, or as_owner, not both.",
+                )
+            return OWNER
+        policy = self._policy()
+        return Asker(policy, policy.principals(() if principals is None else principals))
 
     @contextmanager
-    def snapshot(self) -> Iterator[Snapshot]:
+    def snapshot(
+        self, *, principals: Principals = None, as_owner: bool = False
+    ) -> Iterator[Snapshot]:
         """One state of the library, held over several reads."""
-        with self._store.snapshot() as snapshot:
+        with self._store.snapshot(self._reader(principals, as_owner)) as snapshot:
             yield snapshot
+
+    @contextmanager
+    def _whole(self, as_owner: bool, principals: Principals = None) -> Iterator[Snapshot]:
+        """A snapshot of everything. Who is not the owner gets it as long as everything is open."""
+        with self.snapshot(principals=principals, as_owner=as_owner) as snapshot:
+            if snapshot.is_limited:
+                raise SettingsError(
+                    "owner-only",
+                    "There are rules of access, and this looks at the whole library.",
+                    "Ask as the owner: --as-owner, or as_owner=True in Python.",
+                )
+            yield snapshot
+
+    def require_owner(self, *, principals: Principals = None, as_owner: bool = False) -> None:
+        """Raise ``SettingsError`` with code ``owner-only`` unless the owner asks or there are no
+        rules of access."""
+        with self._whole(as_owner, principals):
+            pass
 
     def plan(
         self,
         paths: Sequence[str | os.PathLike[str]] = (),
         *,
         full_hash: bool = False,
+        allow_deletions: bool = True,
         progress: ProgressCallback = lambda _: None,
     ) -> SyncReport:
-        """What :meth:`sync` would do; nothing is embedded or stored."""
+        """What :meth:`sync` would do and what it would take; nothing is embedded or stored.
+
+        Without ``allow_deletions`` it refuses what a sync would refuse.
+        """
         names = _names(paths)
+        report = self._indexer().plan(
+            names, full_hash=full_hash, allow_deletions=allow_deletions, progress=progress
+        )
+        return self._with_estimate(self._with_access_problem(report), names)
+
+    def _with_estimate(self, report: SyncReport, names: Sequence[str]) -> SyncReport:
+        """A plan with what it would take, and how many known failures it leaves alone."""
+        past: list[JournalEntry] = []
+        failed: set[str] = set()
         if self._store.exists():
-            # A sync would refuse; a plan must not promise.
-            with self._asked():
-                pass
-        return self._indexer().plan(names, full_hash=full_hash, progress=progress)
+            with self._store.snapshot(OWNER) as snapshot:
+                past = snapshot.journal("sync", PAST_SYNCS)
+                records = list(snapshot.records())
+            scope = Scope()
+            if names:
+                known = [record.id for record in records]
+                scope = scope_of(names, self.settings.sources, known, Path.cwd())
+            failed = {r.id for r in records if r.failed_hash and scope.holds(r.id)}
+        failed -= {change.document for change in report.changes}
+        price = self.settings.embedding.price_per_million_tokens
+        found = estimate(report.tokens, past, self.embedder.fingerprint, price)
+        return replace(report, estimate=found, failed_before=len(failed))
 
     def sync(
         self,
@@ -155,15 +262,62 @@ class Library:
         A run with ``paths`` touches nothing outside them. ``full_hash`` trusts no file times.
         """
         names = _names(paths)
-        return self._indexer().sync(
+        report = self._indexer().sync(
             names, full_hash=full_hash, allow_deletions=allow_deletions, progress=progress
         )
+        return self._with_access_problem(report)
+
+    def watch(
+        self,
+        on_report: Callable[[SyncReport], None] = lambda _: None,
+        *,
+        on_note: Callable[[WatchNote], None] = lambda _: None,
+        stop: Event | None = None,
+        every: float = 300.0,
+        full_hash: bool = False,
+        allow_deletions: bool = False,
+        progress: ProgressCallback = lambda _: None,
+    ) -> None:
+        """Sync, then go on syncing whatever changes, until ``stop`` is set.
+
+        ``on_report`` is given the report of the first sync and of each that changed something,
+        ``on_note`` what went wrong meanwhile, once. Everything is looked at again every ``every``
+        seconds, and when the configuration was changed, which is read afresh. Raises
+        ``SettingsError`` only for the first sync.
+        """
+        from merestone.indexing.watching import Watch
+
+        site = _Site(self, full_hash, allow_deletions, progress)
+        Watch(site, every=every, on_report=on_report, on_note=on_note).run(stop or Event())
+
+    def _configure(self) -> None:
+        """Read the configuration again; if it can't be used, the old settings stay."""
+        if self._access is None:
+            return
+        settings = config.load_settings(Path(self.settings.root), self._access.flags)
+        # Raises too if a file that was read is gone: that is no configuration without rules.
+        self._policy()
+        if settings.embedding != self.settings.embedding:
+            self.__dict__.pop("embedder", None)
+        self.settings = settings
+
+    def _with_access_problem(self, report: SyncReport) -> SyncReport:
+        return replace(report, problems=(*report.problems, *self._access_problem()))
+
+    def _access_problem(self) -> tuple[Problem, ...]:
+        """What is wrong with the external file of access rules, if anything is."""
+        finding = self._policy().finding
+        if finding is None:
+            return ()
+        return (Problem("", Status.UNREADABLE, finding.code, finding.message, finding.remedy),)
 
     def search(
         self,
         query: str,
         *,
         k: int = 5,
+        principals: Principals = None,
+        as_owner: bool = False,
         where: Where = None,
         mode: str = "hybrid",
         explain: bool = False,
@@ -173,10 +327,10 @@ class Library:
         ``where`` filters by metadata before anything is ranked: a filter, or its text as
         ``--where`` takes it. ``explain`` adds the trace of the stages.
         """
-        with self._asked() as snapshot:
+        with self._asked(principals, as_owner) as (snapshot, embedder):
             return retrieval.search(
                 snapshot,
-                self.embedder,
+                embedder,
                 self.settings.retrieval,
                 query,
                 k=k,
@@ -190,38 +344,66 @@ class Library:
         query: str,
         *,
         budget: int,
+        principals: Principals = None,
+        as_owner: bool = False,
         where: Where = None,
         mode: str = "hybrid",
         tokenizer: Tokenizer | str | os.PathLike[str] | None = None,
+        precise: bool = False,
+        explain: bool = False,
     ) -> ContextResult:
         """Passages for ``query`` that fill ``budget`` tokens and never exceed it.
 
-        Tokens are counted by ``tokenizer``: one, the path of a ``tokenizer.json`` or a name such as
-        ``cl100k_base``; by default the embedder's.
+        ``precise`` stops where the score falls below a share of the best, instead of filling up.
+        ``explain`` adds the trace of the stages. Tokens are counted by ``tokenizer``: one, the
+        path of a ``tokenizer.json`` or a name such as ``cl100k_base``; by default the embedder's.
         """
         if isinstance(tokenizer, str | os.PathLike):
             tokenizer = tokenizer_named(tokenizer)
-        with self._asked() as snapshot:
+        with self._asked(principals, as_owner) as (snapshot, embedder):
             return retrieval.context(
                 snapshot,
-                self.embedder,
-                tokenizer or self.embedder.tokenizer,
+                embedder,
+                tokenizer or embedder.tokenizer,
                 self.settings.retrieval,
                 query,
                 budget=budget,
                 mode=mode,
                 where=_filter(where),
+                precise=precise,
+                explain=explain,
             )
 
-    def show(self, reference: str) -> dict[str, JSON]:
+    def show(
+        self, reference: str, *, principals: Principals = None, as_owner: bool = False
+    ) -> dict[str, JSON]:
         """What a reference names: a chunk id, a document, ``document#start-end[@version]``, or
         the path of a citation's JSON file."""
-        with self._store.snapshot() as snapshot:
+        with self.snapshot(principals=principals, as_owner=as_owner) as snapshot:
             return retrieval.show(snapshot, reference)
 
-    def status(self) -> LibraryStatus:
-        """Counts, sizes on disk, versions, and documents that have a problem."""
-        with self._store.snapshot() as snapshot:
+    def resolve(
+        self, reference: str, *, principals: Principals = None, as_owner: bool = False
+    ) -> Resolution:
+        """Where the chunk, document or span that a reference names is now: the same, moved,
+        changed or gone. A reference is as :meth:`show` takes it, of any version."""
+        with self.snapshot(principals=principals, as_owner=as_owner) as snapshot:
+            return retrieval.resolve(snapshot, reference)
+
+    def history(
+        self, document: str, *, principals: Principals = None, as_owner: bool = False
+    ) -> DocumentHistory:
+        """The versions that a document had, with the chunks that came and went."""
+        with self.snapshot(principals=principals, as_owner=as_owner) as snapshot:
+            return retrieval.history(snapshot, document)
+
+    def status(self, *, principals: Principals = None, as_owner: bool = False) -> LibraryStatus:
+        """Counts, sizes on disk, versions, and documents that have a problem.
+
+        Where there are rules of access, sizes and what was removed by hand are the owner's.
+        """
+        with self.snapshot(principals=principals, as_owner=as_owner) as snapshot:
+            is_limited = snapshot.is_limited
             records = list(snapshot.records())
             generation = snapshot.generation
             return LibraryStatus(
@@ -230,31 +412,36 @@ class Library:
                 documents=dict(Counter(str(record.status) for record in records)),
                 chunks=snapshot.chunk_count(),
                 embedder={
-                    "name": generation.embedder_name,
-                    "fingerprint": generation.embedder,
-                    "dimension": generation.dimension,
+                    "name": generation.embedder.name,
+                    "fingerprint": generation.embedder.fingerprint,
+                    "dimension": generation.embedder.dimension,
                 },
-                bytes=snapshot.bytes(),
-                problems=tuple(record.problem for record in records if record.problem),
-                left_out=tuple(sorted(snapshot.left_out())),
+                bytes={} if is_limited else snapshot.bytes(),
+                problems=(
+                    *(record.problem for record in records if record.problem),
+                    *(() if is_limited else self._access_problem()),
+                ),
+                left_out=() if is_limited else tuple(sorted(snapshot.left_out())),
             )
 
-    def verify(self, *, every_vector: bool = False) -> Examination:
+    def verify(self, *, every_vector: bool = False, as_owner: bool = False) -> Examination:
         """Prove on this library what must always hold: exact slices, coverage, limits, the same
         chunks from the same bytes, rows and indexes in step, one embedder."""
         with (
-            self._store.snapshot() as snapshot,
+            self._whole(as_owner) as snapshot,
             open_pipeline(self.settings, self.embedder) as pipeline,
         ):
             verification = Verification(snapshot, pipeline, self.embedder, self.settings.chunking)
             return verification.run(every_vector=every_vector)
 
-    def doctor(self) -> Examination:
+    def doctor(self, *, as_owner: bool = False) -> Examination:
         """Look at this installation and, where there is a library, at its file."""
+        if self._store.exists():
+            self.require_owner(as_owner=as_owner)
         findings: list[Finding] = []
         checked: dict[str, JSON] = {
             "embedder": self.embedder.name,
-            "sources": [source.path for source in self.settings.sources],
+            "sources": [source.place for source in self.settings.sources],
             "settings_from": dict(self.settings.origin),
             "library": self._store.exists(),
         }
@@ -266,30 +453,61 @@ class Library:
                 "Mend the path in merestone.toml.",
             )
             for source in self.settings.sources
-            if not Path(source.path).is_dir()
+            if source.path and not Path(source.path).is_dir()
         )
         vector = self.embedder.embed_queries(["Does the embedder answer?"])
         checked["dimension"] = int(vector.shape[1])
         if self._store.exists():
-            with self._store.snapshot() as snapshot:
+            with self._whole(as_owner) as snapshot:
                 checked["library_version"] = snapshot.library_version
                 findings += examine_store(snapshot, self.embedder)
+        policy = self._policy()
+        checked["access_rules"] = policy.has_rules
+        if policy.finding:
+            findings.append(policy.finding)
         return Examination(checked, tuple(findings))
 
-    def export(self, file: TextIO) -> int:
+    def export(self, file: TextIO, *, as_owner: bool = False) -> int:
         """Write every chunk as one JSON a line, in order of documents; the number written."""
         written = 0
-        with self._store.snapshot() as snapshot:
+        with self._whole(as_owner) as snapshot:
             for record in snapshot.records():
                 for item in snapshot.chunks_of(record.id):
                     file.write(json.dumps(item.to_json(), ensure_ascii=True) + "\n")
                     written += 1
         return written
 
+    def export_library(self, path: str | os.PathLike[str], *, as_owner: bool = False) -> Manifest:
+        """Write the whole library, vectors included, to one file that :meth:`import_library`
+        takes. Raises ``OSError`` if it cannot be written."""
+        self.require_owner(as_owner=as_owner)
+        return write_archive(self.settings, Path(path).absolute())
+
+    @classmethod
+    def import_library(
+        cls,
+        archive: str | os.PathLike[str],
+        path: str | os.PathLike[str] = ".",
+        **flags: Mapping[str, JSON],
+    ) -> Library:
+        """Make the library in ``archive`` that of the folder ``path``, which has none yet.
+
+        It answers at once; a sync then embeds only what is new in the sources here. Settings and
+        rules of access are those of this folder's configuration.
+        """
+        Path(path).mkdir(parents=True, exist_ok=True)
+        library = cls.open(path, settings=None, **flags)
+        try:
+            read_archive(Path(archive), library.settings)
+        except BaseException:
+            library.close()
+            raise
+        return library
+
     def remove(self, documents: Sequence[str]) -> None:
         """Drop documents and leave them out until a sync names them."""
         documents = _names(documents)
-        with self._store.snapshot() as snapshot:
+        with self._store.snapshot(OWNER) as snapshot:
             for document in documents:
                 if snapshot.record(document) is None:
                     raise NotFoundError(
@@ -299,14 +517,86 @@ class Library:
                     )
         self._indexer().remove(documents)
 
+    def gc(self, *, purge: bool = False) -> dict[str, JSON]:
+        """Drop what no longer answers and merge what is small; sizes on disk before and after.
+
+        ``purge`` leaves no byte of deleted documents in the state folder. Raises
+        ``StoreBusyError`` with code ``reader-keeps-log`` if another process reads an old state.
+        """
+        with self._store.snapshot(OWNER) as snapshot:
+            before = snapshot.bytes()
+        self._indexer().tidy(purge=purge)
+        with self._store.snapshot(OWNER) as snapshot:
+            return {"before": before, "after": snapshot.bytes(), "purged": purge}
+
     @contextmanager
-    def _asked(self) -> Iterator[Snapshot]:
-        """A snapshot that questions may be put to."""
-        with self._store.snapshot() as snapshot:
-            if snapshot.generation.embedder != self.embedder.fingerprint:
-                finding = embedder_changed()
-                raise SettingsError(finding.code, finding.message, finding.remedy)
-            yield snapshot
+    def _asked(self, principals: Principals, as_owner: bool) -> Iterator[tuple[Snapshot, Embedder]]:
+        """A snapshot that questions may be put to, and the embedder of its rows."""
+        with self.snapshot(principals=principals, as_owner=as_owner) as snapshot:
+            yield snapshot, self._embedder_of(snapshot.generation.embedder)
+
+    def _embedder_of(self, identity: EmbedderIdentity) -> Embedder:
+        """The embedder that made the rows: after a change of the configuration it goes on
+        answering until a sync has built the new vectors."""
+        if identity.base == self.embedder.fingerprint:
+            return self.embedder
+        with self._opening:
+            if identity.base not in self._earlier:
+                try:
+                    found = open_embedder(EmbeddingSettings(**identity.settings))
+                except (MerestoneError, TypeError) as error:
+                    raise _embedder_gone() from error
+                if found.fingerprint != identity.base:
+                    raise _embedder_gone()
+                self._earlier[identity.base] = found
+            return self._earlier[identity.base]
+
+
+def _embedder_gone() -> SettingsError:
+    finding = embedder_changed()
+    return SettingsError(finding.code, finding.message, finding.remedy)
+
+
+@dataclass(slots=True)
+class _Site:
+    """A library as it is watched."""
+
+    library: Library
+    full_hash: bool
+    allow_deletions: bool
+    progress: ProgressCallback
+    policy: Policy | None = None
+    """Goes on while the configuration can't be read."""
+
+    @property
+    def sources(self) -> Sequence[SourceSettings]:
+        return self.library.settings.sources
+
+    def sync(self, paths: Sequence[str], rest: Rest) -> SyncReport:
+        try:
+            self.policy = self.library._policy()
+        except SettingsError:
+            if self.policy is None:
+                raise
+        return self.library._indexer(self.policy, rest).sync(
+            paths,
+            full_hash=self.full_hash,
+            allow_deletions=self.allow_deletions,
+            progress=self.progress,
+        )
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        return self.library._store.snapshot(OWNER)
+
+    def configuration(self) -> object:
+        settings = self.library.settings
+        files = [settings.access.file] if settings.access.file else []
+        if self.library._access is not None:
+            files += map(str, config.config_files(Path(settings.root)))
+        return [glance(file) for file in files]
+
+    def configure(self) -> None:
+        self.library._configure()
 
 
 def _names(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[str]:

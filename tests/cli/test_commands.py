@@ -74,6 +74,7 @@ def test_the_shapes_of_answers(shell: Shell) -> None:
         "library_version",
         "changes",
         "problems",
+        "notes",
     }
     assert set(sync["documents"]) == {  # type: ignore[arg-type]
         "added",
@@ -121,6 +122,7 @@ def test_the_shapes_of_answers(shell: Shell) -> None:
         "relevance",
         "ranks",
         "focus",
+        "also",
         "citation",
     }
     assert set(hit["ranks"]) == {"dense", "lexical", "rerank"}
@@ -151,6 +153,7 @@ def test_the_shapes_of_answers(shell: Shell) -> None:
         "citation",
         "chunks",
         "context",
+        "also",
     }
     cut = shell.json("cut", "a.md")
     assert set(cut) == {"document", "text", "chunks", "dropped", "report"}
@@ -252,6 +255,9 @@ def test_the_trace_says_what_each_side_found(shell: Shell) -> None:
     assert [stage["stage"] for stage in trace] == [  # type: ignore[attr-defined]
         "filter",
         "candidates",
+        "read",
+        "focus",
+        "collapse",
         "cite",
     ]
     assert "candidates" in shell("search", "alpha pump", "--explain")[1]
@@ -262,7 +268,7 @@ def test_the_trace_says_what_each_side_found(shell: Shell) -> None:
     [
         (("search", " "), "empty-query"),
         (("search", "x", "-k", "0"), "invalid-k"),
-        (("context", "x", "--budget", "0"), "invalid-budget"),
+        (("context", "x", "--budget", "-1"), "invalid-budget"),
         (("cut", "none.md"), "path-not-found"),
         (("cut", "."), "path-is-folder"),
         (("cut", "a.md", "--max-tokens", "0"), "invalid-chunk-size"),

@@ -55,6 +55,22 @@ def test_toml_that_is_broken_has_no_values() -> None:
     assert found.values == {}
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '+++\naccess = ["user:bob"]\ntitle = \n+++\n',
+        '+++\n[table]\naccess = ["user:bob"]\n+++\n',
+        "---\ntitle: T\naccess:[user:bob]\n---\n",
+        "---\rtitle: T\raccess:[user:bob]\r---\r",
+    ],
+)
+def test_what_is_said_of_access_and_cannot_be_read_is_not_taken_for_nothing(text: str) -> None:
+    found = read_front_matter(text)
+    assert found is not None
+    assert "access" in found.values
+    assert found.values["access"] is None
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_ends_behind_its_closing_line(end: str) -> None:
     text = end.join(["---", "a: 1", "---", "text"])

@@ -126,7 +126,8 @@ def test_identical_texts_are_embedded_once(folder: Folder) -> None:
     assert len(folder.contents()) == 3
     (folder.path / "a.md").unlink()
     folder.library.sync()
-    assert len(folder.library.search("alpha pump", mode="lexical").hits) == 2
+    (hit,) = folder.library.search("alpha pump", mode="lexical").hits
+    assert (hit.chunk.document, hit.also) == ("b.md", (f"c.md#0-{len(ALPHA.rstrip())}",))
 
 
 def test_a_lost_cache_costs_no_embedding_of_what_is_stored(folder: Folder) -> None:
@@ -239,7 +240,8 @@ def test_a_document_that_cannot_be_embedded_keeps_its_old_version(folder: Folder
     folder.write("policy.md", "# Refunds\n\nThe refund window is 30 days.\n")
     folder.write("other.md", "# Other\n\nOffice hours are ten to six.\n")
     refusing = Refusing(library.embedder, "refund")
-    indexer = Indexer(library.settings, library._store, refusing, library._cache)  # type: ignore[arg-type]
+    policy = library._policy()
+    indexer = Indexer(library.settings, library._store, refusing, library._cache, policy)  # type: ignore[arg-type]
     report = indexer.sync()
     assert report.documents["failed"] == 1
     assert report.documents["changed"] == 1
@@ -251,6 +253,26 @@ def test_a_document_that_cannot_be_embedded_keeps_its_old_version(folder: Folder
     assert again.documents["changed"] == 1
     assert "30 days" in library.search("refund window", mode="lexical").hits[0].chunk.text
     assert not library.verify().findings
+
+
+def test_a_renamed_document_that_cannot_be_embedded_is_not_lost(folder: Folder) -> None:
+    folder.write("old.md", "# Refunds\n\nThe refund window is 14 days.\n")
+    folder.write("other.md", "# Other\n\nOffice hours are nine to five.\n")
+    library = folder.library
+    library.sync()
+    (folder.path / "old.md").rename(folder.path / "new.md")
+    library.close()
+    folder.library = library = open_library(
+        folder.path, chunking={"max_tokens": 6, "min_tokens": 2}
+    )
+    refusing = Refusing(library.embedder, "refund")
+    policy = library._policy()
+    indexer = Indexer(library.settings, library._store, refusing, library._cache, policy)  # type: ignore[arg-type]
+    assert indexer.sync().documents["failed"] == 1
+    assert "14 days" in library.search("refund window", mode="lexical").hits[0].chunk.text
+    assert library.sync().documents["moved"] == 1
+    hits = library.search("refund window", mode="lexical").hits
+    assert {hit.chunk.document for hit in hits} == {"new.md"}
 
 
 def test_an_interrupted_sync_leaves_a_whole_index_and_goes_on(folder: Folder) -> None:
@@ -442,13 +464,13 @@ def _compare_searches(one: Folder, other: Folder) -> None:
             )
 
 
-def test_a_plan_promises_nothing_that_a_sync_refuses(folder: Folder) -> None:
+def test_a_part_cannot_be_synced_with_another_embedder(folder: Folder) -> None:
     folder.write("a.md", ALPHA)
     folder.library.sync()
     with open_library(folder.path, embedding={"model": "minilm"}) as other:
         for action in (other.plan, other.sync):
             with pytest.raises(MerestoneError) as caught:
-                action()
+                action([folder.path / "a.md"])
             assert caught.value.code == "embedder-changed"
 
 
@@ -461,3 +483,15 @@ def test_a_closed_library_says_so(folder: Folder) -> None:
         with pytest.raises(MerestoneError) as caught:
             action()
         assert caught.value.code == "library-closed"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the time of change is that of creation")
+def test_an_edit_that_hides_its_time_is_noticed(folder: Folder) -> None:
+    folder.write("a.md", ALPHA)
+    path = folder.path / "a.md"
+    os.utime(path, (1_600_000_000, 1_600_000_000))
+    folder.library.sync()
+    os.utime(path, (1_600_000_000, 1_600_000_000))
+    folder.write("a.md", ALPHA.replace("pump", "lamp"))
+    os.utime(path, (1_600_000_000, 1_600_000_000))
+    assert folder.library.sync().documents["changed"] == 1

@@ -13,11 +13,13 @@ import numpy as np
 from merestone.storage.engine import SQLiteStore
 from merestone.storage.writer import SQLiteWriter
 from merestone.types import (
+    OWNER,
     Block,
     Chunk,
     ChunkRow,
     Document,
     DocumentRecord,
+    EmbedderIdentity,
     Put,
     Segments,
     Unit,
@@ -28,7 +30,7 @@ DIMENSION = 24
 
 
 def writing(store: SQLiteStore, embedder: str = "e1") -> AbstractContextManager[SQLiteWriter]:
-    return store.writer(embedder=embedder, embedder_name="test", dimension=DIMENSION)
+    return store.writer(EmbedderIdentity(embedder, "test", DIMENSION))
 
 
 def key(text: str) -> str:
@@ -102,13 +104,13 @@ def put(
 
 
 def numbers_by_id(store: SQLiteStore) -> dict[str, int]:
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         return {chunk: number for number, chunk, _ in snapshot.numbers()}
 
 
 def contents(store: SQLiteStore) -> dict[str, Any]:
     """All that a reader can see, without chunk numbers, versions of the library and history."""
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         ids = {number: chunk for number, chunk, _ in snapshot.numbers()}
         vectors = snapshot.vectors(list(ids))
         words = sorted({word for record in snapshot.records() for word in _words(snapshot, record)})

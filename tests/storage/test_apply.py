@@ -11,6 +11,7 @@ from storage.building import contents, key, numbers_by_id, put, vector, writing
 from merestone.storage import faults
 from merestone.storage.engine import SQLiteStore
 from merestone.types import (
+    OWNER,
     Change,
     ChunkRow,
     Counts,
@@ -18,6 +19,7 @@ from merestone.types import (
     DocumentRecord,
     Problem,
     Put,
+    RemovedChunk,
     Status,
     StoreError,
     Touch,
@@ -25,7 +27,7 @@ from merestone.types import (
 
 
 def version_of(store: SQLiteStore) -> int:
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         return snapshot.library_version
 
 
@@ -41,7 +43,7 @@ def chunk_id(document: str, passage: str, occurrence: int = 1) -> str:
 def test_a_document_is_stored_whole(store: SQLiteStore) -> None:
     change = put("guide.md", ["first words", "second words"], title="Guide", language="en")
     assert apply(store, change) == Counts(added=2)
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         assert snapshot.library_version == 1
         assert snapshot.record("guide.md") == change.record
         assert snapshot.document("guide.md") == change.document
@@ -55,7 +57,7 @@ def test_a_document_is_stored_whole(store: SQLiteStore) -> None:
 
 def test_unknown_names_are_absent(store: SQLiteStore) -> None:
     apply(store, put("a", ["words"]))
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         assert snapshot.record("b") is None
         assert snapshot.document("b") is None
         assert snapshot.chunk("b") is None
@@ -73,7 +75,7 @@ def test_unchanged_passages_keep_their_number_and_need_no_vector(store: SQLiteSt
     assert apply(store, change) == Counts(added=1, kept=2)
     after = numbers_by_id(store)
     assert {chunk: after[chunk] for chunk in before} == before
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         assert snapshot.chunks_of("a") == [row.chunk for row in change.rows]
         assert snapshot.check() == []
 
@@ -85,7 +87,7 @@ def test_another_embedder_input_gives_a_new_number_to_the_same_id(store: SQLiteS
     after = numbers_by_id(store)
     assert after.keys() == before.keys()
     assert set(after.values()).isdisjoint(before.values())
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         assert len(snapshot.lexical(["new"], 5)) == 1
         assert snapshot.check() == []
 
@@ -131,7 +133,7 @@ def test_a_touch_changes_the_record_alone(store: SQLiteStore) -> None:
     problem = Problem("a", Status.CRASHED, "worker-crashed", "It broke.", "Look.")
     record = replace(change.record, mtime_ns=5, problem=problem, failed_hash="f")
     assert apply(store, Touch(record)) == Counts()
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         assert snapshot.record("a") == record
         assert snapshot.document("a") == change.document
         assert snapshot.chunk_count() == 1
@@ -141,7 +143,7 @@ def test_a_touch_changes_the_record_alone(store: SQLiteStore) -> None:
 def test_a_document_that_never_had_a_text_is_a_record(store: SQLiteStore) -> None:
     record = DocumentRecord("scan.pdf", status=Status.NEEDS_OCR, media_type="application/pdf")
     apply(store, Touch(record))
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         assert snapshot.record("scan.pdf") == record
         document = snapshot.document("scan.pdf")
         assert document is not None
@@ -152,7 +154,7 @@ def test_a_document_that_never_had_a_text_is_a_record(store: SQLiteStore) -> Non
 
 def test_a_document_may_have_no_chunks(store: SQLiteStore) -> None:
     apply(store, put("empty.md", []))
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         assert snapshot.chunks_of("empty.md") == []
         assert snapshot.dense(vector("x"), 5) == []
         assert snapshot.lexical(["x"], 5) == []
@@ -162,7 +164,7 @@ def test_a_document_may_have_no_chunks(store: SQLiteStore) -> None:
 def test_a_deleted_document_leaves_nothing_but_history(store: SQLiteStore) -> None:
     apply(store, put("a", ["one", "two"]), put("b", ["one"]))
     assert apply(store, Delete("a")) == Counts(removed=2)
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         assert snapshot.record("a") is None
         assert snapshot.document("a") is None
         assert [chunk.document for chunk in snapshot.by_number(range(99)).values()] == ["b"]
@@ -173,7 +175,7 @@ def test_a_deleted_document_leaves_nothing_but_history(store: SQLiteStore) -> No
         assert len(snapshot.dense(vector("x"), 9)) == 1
         last = snapshot.history("a")[-1]
         assert (last.version, last.added) == ("", ())
-        assert set(last.removed) == {chunk_id("a", "one"), chunk_id("a", "two")}
+        assert {chunk.id for chunk in last.removed} == {chunk_id("a", "one"), chunk_id("a", "two")}
         assert snapshot.check() == []
 
 
@@ -182,7 +184,7 @@ def test_history_tells_which_passages_came_and_went(store: SQLiteStore) -> None:
     apply(store, first)
     apply(store, second)
     apply(store, Touch(replace(second.record, size=9)))
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         entries = snapshot.history("a")
     assert [(entry.version, entry.library_version) for entry in entries] == [
         (first.record.version, 1),
@@ -191,7 +193,7 @@ def test_history_tells_which_passages_came_and_went(store: SQLiteStore) -> None:
     assert entries[0].added == (chunk_id("a", "one"), chunk_id("a", "two"))
     assert (entries[1].added, entries[1].removed) == (
         (chunk_id("a", "three"),),
-        (chunk_id("a", "one"),),
+        (RemovedChunk(chunk_id("a", "one"), 0, 3),),
     )
 
 
@@ -199,7 +201,7 @@ def test_a_moved_document_says_where_it_was(store: SQLiteStore) -> None:
     apply(store, put("old.md", ["one"]))
     counts = apply(store, Delete("old.md"), put("new.md", ["one"], moved_from="old.md"))
     assert counts == Counts(added=1, removed=1)
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         record = snapshot.record("new.md")
         assert record is not None
         assert record.moved_from == "old.md"
@@ -211,21 +213,21 @@ def test_a_moved_document_says_where_it_was(store: SQLiteStore) -> None:
 def test_a_document_may_go_and_come_back_in_one_batch(store: SQLiteStore) -> None:
     apply(store, put("a", ["one", "two"]))
     assert apply(store, Delete("a"), put("a", ["two", "three"])) == Counts(added=2, removed=2)
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         assert [chunk.text for chunk in snapshot.chunks_of("a")] == ["two", "three"]
         assert snapshot.check() == []
 
 
 def test_a_document_may_come_and_go_in_one_batch(store: SQLiteStore) -> None:
     apply(store, put("a", ["one"]), Delete("a"), put("b", ["two"]))
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         assert [record.id for record in snapshot.records()] == ["b"]
         assert snapshot.check() == []
 
 
 def test_the_last_of_two_puts_stays(store: SQLiteStore) -> None:
     apply(store, put("a", ["one", "two"]), put("a", ["two", "three"]))
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         assert [chunk.text for chunk in snapshot.chunks_of("a")] == ["two", "three"]
         assert len(snapshot.lexical(["two"], 9)) == 1
         assert snapshot.check() == []
@@ -234,7 +236,7 @@ def test_the_last_of_two_puts_stays(store: SQLiteStore) -> None:
 def test_two_documents_may_swap_their_content(store: SQLiteStore) -> None:
     apply(store, put("a", ["one", "two"]), put("b", ["three"]))
     assert apply(store, put("a", ["three"]), put("b", ["one", "two"])) == Counts(3, 3)
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         assert [chunk.text for chunk in snapshot.chunks_of("a")] == ["three"]
         assert [chunk.text for chunk in snapshot.chunks_of("b")] == ["one", "two"]
         assert snapshot.check() == []
@@ -254,22 +256,21 @@ def test_an_id_that_was_left_out_stays_so_until_it_is_put(
 ) -> None:
     apply(store, put("a", ["one"]))
     apply(store, Delete("a", leave_out=True), Delete("b", leave_out=True))
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         assert snapshot.left_out() == {"a", "b"}
     apply(store, put("a", ["one"]))
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         assert snapshot.left_out() == {"b"}
 
 
-def test_a_change_of_language_brings_new_terms(store: SQLiteStore) -> None:
-    german = put("a", ["haus"], language="de")
-    apply(store, german)
+def test_another_pipeline_brings_new_terms(store: SQLiteStore) -> None:
+    apply(store, put("a", ["haus"], pipeline="old"))
     before = numbers_by_id(store)
-    english = put("a", ["haus"], language="en", vectors=False)
-    row = replace(english.rows[0], terms=("stemmed",))
-    assert apply(store, replace(english, rows=(row,))) == Counts(kept=1)
+    new = put("a", ["haus"], pipeline="new", vectors=False)
+    row = replace(new.rows[0], terms=("stemmed",))
+    assert apply(store, replace(new, rows=(row,))) == Counts(kept=1)
     assert numbers_by_id(store) == before
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         assert snapshot.lexical(["haus"], 5) == []
         assert len(snapshot.lexical(["stemmed"], 5)) == 1
         assert snapshot.check() == []
@@ -345,7 +346,7 @@ def test_an_error_at_any_point_before_the_commit_undoes_the_batch(
 ) -> None:
     apply(store, put("a", ["one", "two"]))
     before = contents(store)
-    points = faults.POINTS[: faults.POINTS.index("before-commit") + 1]
+    points = faults.TRANSACTION[: faults.TRANSACTION.index("before-commit") + 1]
     for point in points:
 
         def fail(name: str, point: str = point) -> None:

@@ -14,11 +14,12 @@ from storage.building import contents
 
 from merestone.storage import faults
 from merestone.storage.engine import SQLiteStore
+from merestone.types import OWNER
 
 # Most points are passed once a batch: die in the last one, which makes every kind of change, and
 # given more time in the first two as well.
-FAULTS = [f"{point}:6" for point in faults.POINTS[:-2]] + ["before-merge", "after-merge"]
-MORE_FAULTS = [f"{point}:{count}" for point in faults.POINTS[:-2] for count in (1, 2)]
+FAULTS = [f"{point}:6" for point in faults.TRANSACTION] + ["before-merge", "after-merge"]
+MORE_FAULTS = [f"{point}:{count}" for point in faults.TRANSACTION for count in (1, 2)]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
@@ -39,7 +40,7 @@ def test_a_killed_writer_harms_nothing(tmp_path: Path, fault: str) -> None:
     )
     assert child.returncode == -signal.SIGKILL
     store = SQLiteStore(state)
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         assert snapshot.check() == []
         point, _, count = fault.partition(":")
         batches = int(count or 6)
@@ -49,7 +50,7 @@ def test_a_killed_writer_harms_nothing(tmp_path: Path, fault: str) -> None:
     fresh = SQLiteStore(tmp_path / "fresh")
     crash_scenario.run(fresh)
     assert contents(store) == contents(fresh)
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         assert snapshot.check() == []
     store.close()
     fresh.close()

@@ -13,7 +13,7 @@ from storage.building import DIMENSION, numbers_by_id, put, vector, writing
 from merestone.storage import dense
 from merestone.storage.dense import Segment, quantise, search
 from merestone.storage.engine import SQLiteStore
-from merestone.types import Comparison, Delete, NoneOf, Scored, StoreError, Vectors
+from merestone.types import OWNER, Comparison, Delete, NoneOf, Scored, StoreError, Vectors
 
 
 def unit_rows(count: int, dimension: int, seed: int) -> Vectors:
@@ -29,7 +29,6 @@ def segment(number: int, chunks: np.ndarray, rows: Vectors) -> Segment:
         number=number,
         chunks=chunks.astype(np.int64),
         documents=(chunks % 7).astype(np.int64),
-        classes=np.zeros(len(chunks), dtype=np.int32),
         scales=scales,
         bounds=bounds,
         codes=codes,
@@ -134,7 +133,7 @@ def library(store: SQLiteStore, batches: int, size: int = 5) -> None:
 
 def expected_hits(store: SQLiteStore, query: Vectors) -> list[Scored]:
     """A scan over what the snapshot says is stored."""
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         rows = snapshot.vectors([number for number, _, _ in snapshot.numbers()])
     hits = [Scored(n, float((row * query).sum(dtype=np.float64))) for n, row in rows.items()]
     return sorted(hits, key=lambda hit: (-hit.score, hit.number))
@@ -145,7 +144,7 @@ def test_vectors_come_back_as_float16(store: SQLiteStore) -> None:
     with writing(store) as writer:
         writer.apply([change])
     numbers = numbers_by_id(store)
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         stored = snapshot.vectors(list(numbers.values()))
         by_input = snapshot.vectors_of_inputs([row.input_hash for row in change.rows] + ["?"])
     for row in change.rows:
@@ -160,7 +159,7 @@ def test_vectors_come_back_as_float16(store: SQLiteStore) -> None:
 def test_scores_of_given_chunks_are_those_of_the_search(store: SQLiteStore) -> None:
     library(store, 3)
     query = vector("query")
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         hits = snapshot.dense(query, 99)
         assert hits == expected_hits(store, query)
         assert snapshot.dense_scores(query, [hit.number for hit in hits]) == dict(hits)
@@ -171,7 +170,7 @@ def test_scores_of_given_chunks_are_those_of_the_search(store: SQLiteStore) -> N
 def test_a_filter_comes_before_the_ranking(store: SQLiteStore) -> None:
     library(store, 12)
     query = vector("query")
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         documents = {n: chunk.document for n, chunk in snapshot.by_number(range(99)).items()}
         allowed = [
             hit for hit in expected_hits(store, query) if documents[hit.number] in ("3", "8")
@@ -184,7 +183,7 @@ def test_a_filter_comes_before_the_ranking(store: SQLiteStore) -> None:
 
 
 def segments_of(store: SQLiteStore) -> int:
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         return len(dense.segment_numbers(snapshot._connection, snapshot.generation.number))
 
 
@@ -194,10 +193,10 @@ def test_merging_changes_no_answer(store: SQLiteStore) -> None:
         writer.apply([Delete(str(n)) for n in range(5)])
     query = vector("query")
     before, many = expected_hits(store, query), segments_of(store)
-    with store.snapshot() as old:
+    with store.snapshot(OWNER) as old:
         with writing(store) as writer:
             writer.maintain()
-        with store.snapshot() as new:
+        with store.snapshot(OWNER) as new:
             assert new.library_version == old.library_version
             assert old.dense(query, 999) == before
             assert new.dense(query, 999) == before
@@ -212,7 +211,7 @@ def test_merging_drops_dead_rows(store: SQLiteStore) -> None:
     with writing(store) as writer:
         writer.apply([put("0", [f"passage 0 {n}" for n in range(6)])])
         writer.maintain()
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         numbers = dense.segment_numbers(snapshot._connection, snapshot.generation.number)
         stored = [dense.read_segment(snapshot._connection, number) for number in numbers]
     assert sum(len(part.chunks) for part in stored) == 26
@@ -237,7 +236,7 @@ def test_cleaning_keeps_segments_within_their_size(
         writer.apply([put(str(n), [f"passage {n} 0"]) for n in range(9)])
         writer.maintain()
     query = vector("query")
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         numbers = dense.segment_numbers(snapshot._connection, snapshot.generation.number)
         sizes = [len(dense.read_segment(snapshot._connection, number).chunks) for number in numbers]
         assert sum(sizes) == 9
@@ -263,28 +262,28 @@ def test_a_large_batch_becomes_several_segments(
     query = vector("query")
     with writing(store) as writer:
         writer.maintain()
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         assert snapshot.dense(query, 30) == expected_hits(store, query)[:30]
         assert snapshot.check() == []
 
 
 def test_memory_holds_only_what_the_newest_state_refers_to(store: SQLiteStore) -> None:
     library(store, 8)
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         snapshot.dense(vector("query"), 1)
     cache = store._cache
     assert cache is not None
-    assert len(cache._segments) == 8
-    with store.snapshot() as old:
+    assert len(cache._segments[1]) == 8
+    with store.snapshot(OWNER) as old:
         with writing(store) as writer:
             writer.maintain()
             writer.apply([put("new", ["words"])])
-        with store.snapshot() as new:
+        with store.snapshot(OWNER) as new:
             new.dense(vector("query"), 1)
-        held = dict(cache._segments)
+        held = dict(cache._segments[1])
         assert len(held) == segments_of(store) < 8
         assert len(old.dense(vector("query"), 99)) == 40
-        assert cache._segments == held
+        assert cache._segments[1] == held
     store.close()
     assert cache is not store._cache
 
@@ -295,7 +294,7 @@ def test_memory_holds_only_what_the_newest_state_refers_to(store: SQLiteStore) -
 )
 def test_a_query_vector_that_does_not_fit_is_refused(store: SQLiteStore, query: Vectors) -> None:
     library(store, 1)
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         for ask in (lambda: snapshot.dense(query, 1), lambda: snapshot.dense_scores(query, [1])):
             with pytest.raises(StoreError) as error:
                 ask()

@@ -14,16 +14,17 @@ from threading import Event
 
 import apsw
 import pytest
-from storage.building import contents, numbers_by_id, put, vector, writing
+from storage.building import DIMENSION, contents, numbers_by_id, put, vector, writing
 
 from merestone.storage import connection as connections
-from merestone.storage import open_store, schema
+from merestone.storage import generations, open_store, schema
 from merestone.storage.engine import SQLiteStore
-from merestone.types import Delete, StoreError
+from merestone.storage.writer import write_transaction
+from merestone.types import OWNER, Delete, EmbedderIdentity, StoreError
 
 
 def code_of(store: SQLiteStore) -> str:
-    with pytest.raises(StoreError) as error, store.snapshot():
+    with pytest.raises(StoreError) as error, store.snapshot(OWNER):
         pass
     assert str(store.path) in error.value.message
     return error.value.code
@@ -31,7 +32,7 @@ def code_of(store: SQLiteStore) -> str:
 
 def test_a_library_that_was_never_made_says_so(store: SQLiteStore, state: Path) -> None:
     assert not store.exists()
-    with pytest.raises(StoreError, match="merestone sync") as error, store.snapshot():
+    with pytest.raises(StoreError, match="merestone sync") as error, store.snapshot(OWNER):
         pass
     assert error.value.code == "no-library"
     store.journal("sync", {})
@@ -47,10 +48,10 @@ def test_a_new_library_is_empty(store: SQLiteStore, state: Path) -> None:
     with writing(store):
         pass
     assert store.exists()
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         assert snapshot.library_version == 0
-        assert snapshot.schema == 1
-        assert snapshot.generation.embedder == "e1"
+        assert snapshot.schema == 2
+        assert snapshot.generation.embedder.fingerprint == "e1"
         assert list(snapshot.records()) == []
         assert snapshot.chunk_count() == 0
         assert snapshot.numbers() == []
@@ -102,7 +103,7 @@ def test_a_half_made_library_is_made_again(store: SQLiteStore, state: Path) -> N
     assert not store.exists()
     with writing(store) as writer:
         writer.apply([put("a", ["one"])])
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         assert snapshot.check() == []
     assert not list(state.glob("library.db.new*"))
 
@@ -110,7 +111,10 @@ def test_a_half_made_library_is_made_again(store: SQLiteStore, state: Path) -> N
 def test_a_newer_schema_is_refused_in_words(store: SQLiteStore) -> None:
     with writing(store) as writer:
         writer._connection.pragma("user_version", 7)
-    with pytest.raises(StoreError, match=r"schema 7.*up to 1.*Update Merestone"), store.snapshot():
+    with (
+        pytest.raises(StoreError, match=r"schema 7.*up to 2.*Update Merestone"),
+        store.snapshot(OWNER),
+    ):
         pass
     assert code_of(store) == "schema-too-new"
     with pytest.raises(StoreError, match="schema 7"), writing(store):
@@ -154,8 +158,9 @@ def test_a_lone_change_of_embedder_is_refused_once_there_are_rows(store: SQLiteS
         pass
     with writing(store, "e2") as writer:
         writer.apply([put("a", ["one"])])
-    with store.snapshot() as snapshot:
-        assert (snapshot.generation.number, snapshot.generation.embedder) == (2, "e2")
+    with store.snapshot(OWNER) as snapshot:
+        assert snapshot.generation.number == 2
+        assert snapshot.generation.embedder.fingerprint == "e2"
         assert snapshot.check() == []
     before = contents(store)
     with pytest.raises(StoreError, match="merestone sync") as error, writing(store, "e1"):
@@ -172,7 +177,7 @@ def test_a_snapshot_stays_as_it_was_when_it_was_taken(store: SQLiteStore) -> Non
     with writing(store) as writer:
         writer.apply([put("a", ["one", "two"])])
         before = contents(store)
-        with store.snapshot() as old:
+        with store.snapshot(OWNER) as old:
             writer.apply([put("a", ["three"]), put("b", ["four"])])
             writer.maintain()
             assert old.library_version == 1
@@ -181,7 +186,7 @@ def test_a_snapshot_stays_as_it_was_when_it_was_taken(store: SQLiteStore) -> Non
             assert len(old.dense(vector("x"), 9)) == 2
             assert len(old.lexical(["one"], 9)) == 1
             assert old.lexical(["four"], 9) == []
-            with store.snapshot() as new:
+            with store.snapshot(OWNER) as new:
                 assert new.library_version == 2
                 assert len(new.dense(vector("x"), 9)) == 2
                 assert len(new.lexical(["four"], 9)) == 1
@@ -191,7 +196,7 @@ def test_a_snapshot_stays_as_it_was_when_it_was_taken(store: SQLiteStore) -> Non
 def test_a_snapshot_cannot_be_used_after_its_end(store: SQLiteStore) -> None:
     with writing(store) as writer:
         writer.apply([put("a", ["one"])])
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         pass
     with pytest.raises(RuntimeError, match="has ended"):
         snapshot.chunk_count()
@@ -200,7 +205,7 @@ def test_a_snapshot_cannot_be_used_after_its_end(store: SQLiteStore) -> None:
 def test_a_snapshot_cannot_write(store: SQLiteStore) -> None:
     with writing(store):
         pass
-    with pytest.raises(StoreError), store.snapshot() as snapshot:
+    with pytest.raises(StoreError), store.snapshot(OWNER) as snapshot:
         snapshot._connection.execute("DELETE FROM meta")
 
 
@@ -216,7 +221,7 @@ def test_many_threads_read_while_one_writes(store: SQLiteStore) -> None:
     def read() -> int:
         seen = 0
         while not done.is_set() or not seen:
-            with store.snapshot() as snapshot:
+            with store.snapshot(OWNER) as snapshot:
                 chunks = snapshot.chunks_of("a")
                 assert [chunk.text for chunk in chunks] == passages(len(chunks))
                 assert {chunk.total for chunk in chunks} == {len(chunks)}
@@ -241,13 +246,13 @@ def test_many_threads_read_while_one_writes(store: SQLiteStore) -> None:
 def test_a_library_that_was_made_anew_is_read_anew(store: SQLiteStore, state: Path) -> None:
     with writing(store) as writer:
         writer.apply([put("a", ["one", "two"])])
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         assert len(snapshot.dense(vector("x"), 9)) == 2
     shutil.rmtree(state)
     assert code_of(store) == "no-library"
     with writing(store) as writer:
         writer.apply([put("b", ["three"])])
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         ((number, _, _),) = snapshot.numbers()
         assert [hit.number for hit in snapshot.dense(vector("x"), 9)] == [number]
         assert snapshot.by_number([number])[number].document == "b"
@@ -256,27 +261,27 @@ def test_a_library_that_was_made_anew_is_read_anew(store: SQLiteStore, state: Pa
 def test_a_reader_of_a_removed_library_does_not_pass_it_on(store: SQLiteStore, state: Path) -> None:
     with writing(store) as writer:
         writer.apply([put("a", ["one"])])
-    with store.snapshot() as old:
+    with store.snapshot(OWNER) as old:
         shutil.rmtree(state)
         with writing(store) as writer:
             writer.apply([put("b", ["two"])])
         # The one that is idle now is taken, so that the next comes from the end of ``old``.
-        with store.snapshot() as new:
+        with store.snapshot(OWNER) as new:
             assert [record.id for record in new.records()] == ["b"]
         store._pool._idle.clear()
         assert [record.id for record in old.records()] == ["a"]
-    with store.snapshot() as newest:
+    with store.snapshot(OWNER) as newest:
         assert [record.id for record in newest.records()] == ["b"]
 
 
 def test_a_query_left_open_does_not_hold_the_next_snapshot_back(store: SQLiteStore) -> None:
     with writing(store) as writer:
         writer.apply([put(str(n), ["one"]) for n in range(300)])
-        with store.snapshot() as snapshot:
+        with store.snapshot(OWNER) as snapshot:
             records = snapshot.records()
             assert next(records).id == "0"
         writer.apply([put("new", ["two"])])
-        with store.snapshot() as snapshot:
+        with store.snapshot(OWNER) as snapshot:
             assert snapshot.library_version == 2
             assert snapshot.record("new") is not None
     del records
@@ -300,7 +305,7 @@ def test_unwritable_media_are_read_without_locks(
     assert contents(store) == before
     (state / "library.db-wal").write_bytes(b"what is not in the file yet")
     store.close()
-    with pytest.raises(StoreError, match=r"library\.db-wal") as error, store.snapshot():
+    with pytest.raises(StoreError, match=r"library\.db-wal") as error, store.snapshot(OWNER):
         pass
     assert error.value.code == "unwritable-with-log"
 
@@ -319,14 +324,14 @@ def test_the_journal_keeps_what_was_noted(
         ).fetchall()
     connection.close()
     assert rows == [("sync", 2), ("sync", 3), ("sync", 4)]
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         assert snapshot.library_version == 1
 
 
 def test_sizes_add_up_to_the_file(store: SQLiteStore) -> None:
     with writing(store) as writer:
         writer.apply([put("a", [f"words {n}" for n in range(40)])])
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         sizes = snapshot.bytes()
     assert {"documents", "texts", "chunks", "lexical", "vectors", "log"} <= sizes.keys()
     assert sum(sizes.values()) - sizes["log"] == store.path.stat().st_size
@@ -346,7 +351,7 @@ def test_a_path_may_be_any(tmp_path: Path) -> None:
         store = open_store(tmp_path / name)
         with writing(store) as writer:
             writer.apply([put("a", ["one"])])
-        with store.snapshot() as snapshot:
+        with store.snapshot(OWNER) as snapshot:
             assert snapshot.chunk_count() == 1
         assert (tmp_path / name / "library.db").exists()
         store.close()
@@ -361,8 +366,8 @@ def test_a_lexical_answer_loads_no_vector_code(store: SQLiteStore, state: Path) 
         "assert 'merestone.storage' not in sys.modules\n"
         "from merestone.storage import open_store\n"
         "assert 'apsw' not in sys.modules\n"
-        "from merestone.types import Comparison\n"
-        f"with open_store({str(state)!r}).snapshot() as snapshot:\n"
+        "from merestone.types import OWNER, Comparison\n"
+        f"with open_store({str(state)!r}).snapshot(OWNER) as snapshot:\n"
         "    hits = snapshot.lexical(['needle'], 5, Comparison('document', '=', 'a'))\n"
         "    chunks = snapshot.by_number([hit.number for hit in hits])\n"
         "    assert [chunk.text for chunk in chunks.values()] == ['needle']\n"
@@ -370,3 +375,22 @@ def test_a_lexical_answer_loads_no_vector_code(store: SQLiteStore, state: Path) 
         "assert not loaded, loaded\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+
+
+def test_a_generation_that_is_half_deleted_is_no_fault(store: SQLiteStore) -> None:
+    with writing(store) as writer:
+        writer.apply([put("a", ["one", "two"]), put("b", ["three"])])
+    with store.writer(EmbedderIdentity("e2", "test", DIMENSION), rebuild=True) as writer:
+        writer.apply([put("a", ["one", "two"]), put("b", ["three"])])
+        writer.flip()
+        with write_transaction(writer._connection) as commit:
+            assert not generations.drop_some(writer._connection, 1)
+            commit()
+        with store.snapshot(OWNER) as snapshot:
+            assert snapshot.check() == []
+            assert snapshot.chunk_count() == 3
+        writer.drop_others()
+    with store.snapshot(OWNER) as snapshot:
+        assert snapshot.check() == []
+        assert snapshot.chunk_count() == 3
+        assert [hit.number for hit in snapshot.lexical(["three"], 9)] == [6]

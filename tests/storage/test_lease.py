@@ -17,12 +17,13 @@ from merestone.storage import integrity
 from merestone.storage import lease as leases
 from merestone.storage.engine import SQLiteStore
 from merestone.storage.lease import Holder, file_system, read_holder, refuse_network
-from merestone.types import StoreBusyError, StoreError
+from merestone.types import OWNER, StoreBusyError, StoreError
 
 _HOLDING = """
 import sys
 from merestone.storage import open_store
-with open_store(sys.argv[1]).writer(embedder="e1", embedder_name="test", dimension=24):
+from merestone.types import EmbedderIdentity
+with open_store(sys.argv[1]).writer(EmbedderIdentity("e1", "test", 24)):
     print("holding", flush=True)
     sys.stdin.read()
 """
@@ -46,7 +47,7 @@ def test_a_second_writer_is_told_who_holds_the_library(store: SQLiteStore, state
         with pytest.raises(StoreBusyError, match=f"process {child.pid} on ") as error:
             writing(store).__enter__()
         assert error.value.code == "store-busy"
-        with store.snapshot() as snapshot:
+        with store.snapshot(OWNER) as snapshot:
             assert snapshot.library_version == 0
     finally:
         child.communicate("")

@@ -14,7 +14,7 @@ from storage.building import numbers_by_id, put, writing
 
 from merestone.storage.engine import SQLiteStore
 from merestone.storage.lexical import stored_term, stored_terms
-from merestone.types import AnyOf, Comparison, Delete, Put, Scored
+from merestone.types import OWNER, AnyOf, Comparison, Delete, Put, Scored
 
 ODD_TERMS = [
     "c++",
@@ -81,7 +81,7 @@ def with_terms(document: str, *terms: tuple[str, ...], **record: Any) -> Put:
 
 def found(store: SQLiteStore, *terms: str, limit: int = 99) -> list[str]:
     ids = {number: chunk for chunk, number in numbers_by_id(store).items()}
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         return [ids[hit.number] for hit in snapshot.lexical(terms, limit)]
 
 
@@ -95,7 +95,7 @@ def odd_store(tmp_path_factory: pytest.TempPathFactory) -> SQLiteStore:
 
 @pytest.mark.parametrize("index", range(len(ODD_TERMS)), ids=lambda i: ascii(ODD_TERMS[i]))
 def test_a_term_finds_itself_alone(odd_store: SQLiteStore, index: int) -> None:
-    with odd_store.snapshot() as snapshot:
+    with odd_store.snapshot(OWNER) as snapshot:
         hits = snapshot.lexical([ODD_TERMS[index]], 99)
         texts = [snapshot.by_number([hit.number])[hit.number].text for hit in hits]
     assert texts == [f"passage {index}"]
@@ -104,7 +104,7 @@ def test_a_term_finds_itself_alone(odd_store: SQLiteStore, index: int) -> None:
 @given(st.lists(st.text(st.characters(codec=None), max_size=8), max_size=5))
 def test_no_term_is_read_as_an_operator(odd_store: SQLiteStore, terms: list[str]) -> None:
     known = {stored_term(term).lower(): n for n, term in enumerate(ODD_TERMS)}
-    with odd_store.snapshot() as snapshot:
+    with odd_store.snapshot(OWNER) as snapshot:
         hits = snapshot.lexical(terms, 99)
         texts = {snapshot.by_number([hit.number])[hit.number].text for hit in hits}
     expected = {
@@ -129,10 +129,10 @@ def test_case_does_not_matter_but_accents_do(store: SQLiteStore) -> None:
     assert found(store, "café") != found(store, "cafe")
 
 
-def test_tags_are_not_searched(store: SQLiteStore) -> None:
+def test_language_and_type_are_not_searched(store: SQLiteStore) -> None:
     with writing(store) as writer:
         writer.apply([with_terms("a", ("x",), language="en")])
-    for tag in ("class:0", "language:en", "type:text/markdown"):
+    for tag in ("language:en", "type:text/markdown"):
         assert found(store, tag) == []
 
 
@@ -142,15 +142,15 @@ def test_no_terms_no_hits(store: SQLiteStore) -> None:
     assert found(store) == []
     assert found(store, "") == []
     assert found(store, "x", limit=0) == []
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         assert snapshot.lexical_scores([], [1]) == {}
         assert snapshot.lexical_scores(["x"], []) == {}
 
 
 def bm25(passages: dict[int, list[str]], terms: list[str]) -> dict[int, float]:
-    """As SQLite's FTS5 defines it: k1 1.2, b 0.75, and three tags in each length."""
+    """As SQLite's FTS5 defines it: k1 1.2, b 0.75."""
     total = len(passages)
-    mean = sum(len(words) + 3 for words in passages.values()) / total
+    mean = sum(len(words) for words in passages.values()) / total
     scores: dict[int, float] = {}
     for term in dict.fromkeys(terms):
         holders = sum(term in words for words in passages.values())
@@ -158,7 +158,7 @@ def bm25(passages: dict[int, list[str]], terms: list[str]) -> dict[int, float]:
         weight = weight if weight > 0 else 1e-6
         for number, words in passages.items():
             if frequency := words.count(term):
-                length = 0.25 + 0.75 * (len(words) + 3) / mean
+                length = 0.25 + 0.75 * len(words) / mean
                 gain = frequency * 2.2 / (frequency + 1.2 * length)
                 scores[number] = scores.get(number, 0) + weight * gain
     return scores
@@ -180,7 +180,7 @@ def test_scores_are_bm25_of_what_lives(
     with writing(store) as writer:
         writer.apply([with_terms(str(n), tuple(words)) for n, words in enumerate(passages)])
         writer.apply([Delete(str(n)) for n in deleted])
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         numbers = {
             number: passages[int(chunk.document)]
             for number, chunk in snapshot.by_number(range(99)).items()
@@ -223,7 +223,7 @@ def test_a_filter_comes_before_the_ranking(store: SQLiteStore) -> None:
     with writing(store) as writer:
         writer.apply(changes)
     where = AnyOf(tuple(Comparison("document", "=", name) for name in ("3", "17", "29")))
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         everything = snapshot.lexical(["word"], 999)
         documents = {n: chunk.document for n, chunk in snapshot.by_number(range(999)).items()}
         allowed = [hit for hit in everything if documents[hit.number] in ("3", "17", "29")]
@@ -242,7 +242,7 @@ def test_many_terms_are_no_error(store: SQLiteStore) -> None:
 def test_hits_are_numbers_with_scores(store: SQLiteStore) -> None:
     with writing(store) as writer:
         writer.apply([with_terms("a", ("x",), ("y",), ("z",))])
-    with store.snapshot() as snapshot:
+    with store.snapshot(OWNER) as snapshot:
         (hit,) = snapshot.lexical(["x"], 1)
     assert isinstance(hit, Scored)
     assert hit.score > 0

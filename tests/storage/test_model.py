@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from storage.building import put, vector, writing
 
 from merestone.storage.engine import SQLiteStore
-from merestone.types import Change, Comparison, Counts, Delete, Put, Touch
+from merestone.types import OWNER, Change, Comparison, Counts, Delete, Put, Touch
 
 NAMES = ["a.md", "b.md", "dir/c.md"]
 WORDS = ["red", "green", "blue"]
@@ -124,7 +124,7 @@ class LibraryModel(RuleBasedStateMachine):
         if not hasattr(self, "store"):
             return
         rows = {row.chunk.id: row for change in self.held.values() for row in change.rows}
-        with self.store.snapshot() as snapshot:
+        with self.store.snapshot(OWNER) as snapshot:
             assert snapshot.check() == []
             assert snapshot.library_version == self.version
             assert snapshot.left_out() == self.left_out
@@ -158,16 +158,16 @@ class LibraryModel(RuleBasedStateMachine):
 
 
 def bm25(passages: dict[int, list[str]], wanted: list[str]) -> dict[int, float]:
-    """As FTS5 defines it; every passage is longer by its three tags."""
+    """As FTS5 defines it."""
     scores: dict[int, float] = {}
-    mean = sum(len(words) + 3 for words in passages.values()) / max(1, len(passages))
+    mean = sum(len(words) for words in passages.values()) / max(1, len(passages))
     for term in wanted:
         holders = sum(term in words for words in passages.values())
         rarity = math.log((len(passages) - holders + 0.5) / (holders + 0.5))
         for number, words in passages.items():
             count = words.count(term)
             if count:
-                saturation = count + 1.2 * (0.25 + 0.75 * (len(words) + 3) / mean)
+                saturation = count + 1.2 * (0.25 + 0.75 * len(words) / mean)
                 gain = max(rarity, 1e-6) * count * 2.2 / saturation
                 scores[number] = scores.get(number, 0.0) + gain
     return scores

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from merestone.text.alignment import Run, align_texts, longest_ascending
+from merestone.text.alignment import align_texts, longest_ascending
+from merestone.types import SharedRun
 
 lines = st.lists(
     st.sampled_from(
@@ -31,7 +32,7 @@ def shared(old: str, new: str) -> list[str]:
     return [old[run.old : run.old + run.length] for run in align_texts(old, new)]
 
 
-def kept_characters(text: str, runs: list[Run], *, of_new: bool) -> int:
+def kept_characters(text: str, runs: list[SharedRun], *, of_new: bool) -> int:
     starts = [(run.new if of_new else run.old, run.length) for run in runs]
     return sum(len("".join(text[start : start + length].split())) for start, length in starts)
 
@@ -86,7 +87,7 @@ def test_a_line_that_moved_is_found_with_the_lines_that_went_along() -> None:
 
 def test_anchors_are_kept_and_parted_by_what_is_between() -> None:
     old, new = "b a x a", "a a x b"
-    assert align_texts(old, new, [Run(6, 0, 1)]) == [Run(6, 0, 1)]
+    assert align_texts(old, new, [SharedRun(6, 0, 1)]) == [SharedRun(6, 0, 1)]
 
 
 @given(st.lists(st.integers(0, 9), max_size=9))

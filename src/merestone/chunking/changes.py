@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from merestone.chunking.passages import Passage, Places
-from merestone.text.alignment import Run, align_texts, longest_ascending
+from merestone.text.alignment import align_texts, longest_ascending
 from merestone.text.white_space import filled, stripped
 from merestone.types import (
     Chunk,
@@ -17,6 +17,7 @@ from merestone.types import (
     CuttingChanges,
     Document,
     NewChunk,
+    SharedRun,
 )
 
 _LONG = 40
@@ -59,7 +60,7 @@ class _Traced(NamedTuple):
 class _Share(NamedTuple):
     """What an old and a new chunk have in common of one run."""
 
-    run: Run
+    run: SharedRun
     """Clipped to the two chunks."""
     is_sure: bool
     """True if the whole run is too long to be an accident."""
@@ -183,7 +184,7 @@ class _Comparison:
             self._traced[index] = _Traced("changed", tuple(to), start, end)
             self._reached.update(to)
 
-    def _shares(self, runs: Sequence[Run]) -> dict[int, dict[int, list[_Share]]]:
+    def _shares(self, runs: Sequence[SharedRun]) -> dict[int, dict[int, list[_Share]]]:
         """By untraced old chunk and by new chunk: what the two hold of ``runs``."""
         ends = [run.old + run.length for run in runs]
         sure = [
@@ -209,14 +210,14 @@ class _Comparison:
                 shares.setdefault(index, {}).setdefault(there, []).append(part._replace(run=run))
         return shares
 
-    def _anchors(self, kept: Iterable[tuple[int, int]]) -> list[Run]:
+    def _anchors(self, kept: Iterable[tuple[int, int]]) -> list[SharedRun]:
         """Ranges of chunks that are known to be equal, ascending and apart in both texts."""
-        runs: list[Run] = []
+        runs: list[SharedRun] = []
         old_end = new_end = 0
         for index, there in _ascending(sorted(kept)):
             chunk, other = self._old[index], self._new[there]
             if chunk.start >= old_end and other.start >= new_end:
-                runs.append(Run(chunk.start, other.start, chunk.end - chunk.start))
+                runs.append(SharedRun(chunk.start, other.start, chunk.end - chunk.start))
                 old_end, new_end = chunk.end, other.end
         return runs
 
@@ -224,7 +225,7 @@ class _Comparison:
 class _Rest:
     """Judges what an old and a new chunk share."""
 
-    def __init__(self, old_text: str, new_text: str, runs: Sequence[Run]) -> None:
+    def __init__(self, old_text: str, new_text: str, runs: Sequence[SharedRun]) -> None:
         self._old_text, self._new_text = old_text, new_text
         self._starts = sorted(run.new for run in runs)
         self._ends = sorted(run.new + run.length for run in runs)
@@ -246,7 +247,9 @@ class _Rest:
             self._weights[chunk.text] = _weight(chunk.text)
         return self._weights[chunk.text]
 
-    def range_of(self, chunk: Chunk, to: Sequence[Chunk], parts: Sequence[Run]) -> tuple[int, int]:
+    def range_of(
+        self, chunk: Chunk, to: Sequence[Chunk], parts: Sequence[SharedRun]
+    ) -> tuple[int, int]:
         """The range of the new text that ``chunk`` became: from the first to the last of
         ``parts``, and where its own beginning or end was rewritten, up to what is known to come
         from elsewhere, inside the chunks ``to``."""
@@ -272,11 +275,11 @@ def _ascending(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return [pairs[index] for index in longest_ascending([there for _, there in pairs])]
 
 
-def _clip(run: Run, ahead: int, chunk: Chunk) -> Run:
+def _clip(run: SharedRun, ahead: int, chunk: Chunk) -> SharedRun:
     """The part of ``run`` that is in ``chunk``, which begins ``ahead`` characters into it."""
     skip = max(0, ahead)
     stop = min(run.length, ahead + chunk.end - chunk.start)
-    return Run(run.old + skip, run.new + skip, stop - skip)
+    return SharedRun(run.old + skip, run.new + skip, stop - skip)
 
 
 def _weight(text: str) -> int:

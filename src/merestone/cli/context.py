@@ -6,7 +6,15 @@ from pathlib import Path
 
 import click
 
-from merestone.cli.session import answer, json_option, mode_option, open_library, where_option
+from merestone.cli.session import (
+    answer,
+    asker,
+    asker_options,
+    json_option,
+    mode_option,
+    open_library,
+    where_option,
+)
 from merestone.types import ContextResult
 
 
@@ -18,8 +26,11 @@ from merestone.types import ContextResult
     type=click.Path(),
     help="Of the model that will read it: a tokenizer.json, or a name such as cl100k_base.",
 )
+@asker_options
 @where_option
 @mode_option
+@click.option("--precise", is_flag=True, help="Stop by score instead of filling the budget.")
+@click.option("--explain", is_flag=True, help="With --json: what each stage did with the question.")
 @json_option
 @click.pass_obj
 def command(
@@ -27,13 +38,26 @@ def command(
     query: str,
     budget: int,
     tokenizer: str | None,
+    principals: tuple[str, ...],
+    as_owner: bool,
     where: str | None,
     mode: str,
+    precise: bool,
+    explain: bool,
     as_json: bool,
 ) -> None:
     """Fill a token budget with cited passages for QUERY, never exceeding it."""
     with open_library(directory) as library:
-        result = library.context(query, budget=budget, where=where, mode=mode, tokenizer=tokenizer)
+        result = library.context(
+            query,
+            budget=budget,
+            where=where,
+            mode=mode,
+            tokenizer=tokenizer,
+            precise=precise,
+            explain=explain,
+            **asker(principals, as_owner),
+        )
     answer(result, as_json, lambda: result.text)
     if not as_json:
         click.echo(_summary(result), err=True)

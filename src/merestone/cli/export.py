@@ -9,24 +9,38 @@ from pathlib import Path
 
 import click
 
-from merestone.cli.session import amount, json_option, open_library
+from merestone.cli.session import amount, answer, json_option, open_library, owner_option
+from merestone.indexing import Manifest
 from merestone.library import Library
 from merestone.types import SettingsError
 
 
 @click.command("export")
 @click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--library", "whole", is_flag=True, help="The whole library as an archive, for `import`."
+)
+@owner_option
 @json_option
 @click.pass_obj
-def command(directory: Path, file: Path, as_json: bool) -> None:
-    """Write every chunk to FILE, one JSON a line. `-` is stdout."""
+def command(directory: Path, file: Path, whole: bool, as_owner: bool, as_json: bool) -> None:
+    """Write every chunk to FILE, one JSON a line; `-` is stdout.
+
+    With --library, write the whole library with its vectors to FILE, as one archive.
+    """
+    if whole and str(file) == "-":
+        raise click.UsageError("An archive of the library needs a file; it can't go to stdout.")
     with open_library(directory) as library:
+        library.require_owner(as_owner=as_owner)
         if str(file) == "-":
-            library.export(sys.stdout)
+            library.export(sys.stdout, as_owner=as_owner)
             return
         target = _target(directory / file, library)
         try:
-            written = _write(library, target)
+            if whole:
+                _tell_archive(library.export_library(target, as_owner=as_owner), target, as_json)
+                return
+            written = _write(library, target, as_owner)
         except OSError as error:
             raise SettingsError(
                 "file-unwritable",
@@ -39,14 +53,27 @@ def command(directory: Path, file: Path, as_json: bool) -> None:
         click.echo(f"Wrote {amount(written, 'chunk')} to {target}.")
 
 
+def _tell_archive(manifest: Manifest, target: Path, as_json: bool) -> None:
+    answer(
+        manifest,
+        as_json,
+        lambda: (
+            f"Wrote the library with {amount(manifest.documents, 'document')} and "
+            f"{amount(manifest.chunks, 'chunk')} to {target}."
+        ),
+    )
+
+
 def _target(path: Path, library: Library) -> Path:
     """Where to write, behind symbolic links; never over the library or a document of it."""
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise SettingsError("path-is-folder", f"{path} is a folder.", "Name a file in it.")
     state = Path(os.path.realpath(library.settings.state))
-    with library.snapshot() as snapshot:
-        sources = {record.uri for record in snapshot.records()}
+    # What must not be written over is every document, whoever asks.
+    with library.snapshot(as_owner=True) as snapshot:
+        # The row of a database names its file, then its key.
+        sources = {record.uri.partition("#")[0] for record in snapshot.records()}
     if state in target.parents or target.as_uri() in sources:
         raise SettingsError(
             "file-in-use",
@@ -56,17 +83,17 @@ def _target(path: Path, library: Library) -> Path:
     return target
 
 
-def _write(library: Library, target: Path) -> int:
+def _write(library: Library, target: Path, as_owner: bool) -> int:
     """Write the chunks to ``target``; the number written."""
     if target.exists() and not target.is_file():
         # A pipe or a device is written into, never replaced.
         with target.open("w", encoding="utf-8") as out:
-            return library.export(out)
+            return library.export(out, as_owner=as_owner)
     # Written beside and renamed, so that a failure leaves no half file under the name.
     part = target.with_name(f".{target.name}.part")
     try:
         with part.open("w", encoding="utf-8") as out:
-            written = library.export(out)
+            written = library.export(out, as_owner=as_owner)
         os.replace(part, target)
     except OSError:
         with suppress(OSError):

@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 from importlib import import_module
+from keyword import iskeyword
 from pathlib import Path
 
 import click
@@ -21,12 +22,16 @@ _VERBS = (
     "search",
     "context",
     "show",
+    "resolve",
+    "history",
     "cut",
     "verify",
     "doctor",
     "explain",
     "export",
+    "import",
     "remove",
+    "gc",
 )
 
 FINDINGS = 1
@@ -45,7 +50,9 @@ class _Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _VERBS:
             return None
-        command: click.Command = import_module(f"merestone.cli.{cmd_name}").command
+        # A module cannot be called `import`.
+        module = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        command: click.Command = import_module(f"merestone.cli.{module}").command
         return command
 
 

@@ -9,6 +9,8 @@ import click
 from merestone.chunking.render import shown
 from merestone.cli.session import (
     answer,
+    asker,
+    asker_options,
     indented,
     json_option,
     mode_option,
@@ -22,17 +24,33 @@ from merestone.types import Hit, SearchResult
 @click.command("search")
 @click.argument("query")
 @click.option("-k", default=5, show_default=True, help="How many hits.")
+@asker_options
 @where_option
 @mode_option
 @click.option("--explain", is_flag=True, help="Show what each side found and how it was fused.")
 @json_option
 @click.pass_obj
 def command(
-    directory: Path, query: str, k: int, where: str | None, mode: str, explain: bool, as_json: bool
+    directory: Path,
+    query: str,
+    k: int,
+    principals: tuple[str, ...],
+    as_owner: bool,
+    where: str | None,
+    mode: str,
+    explain: bool,
+    as_json: bool,
 ) -> None:
     """Find the passages that answer QUERY, each with its citation."""
     with open_library(directory) as library:
-        result = library.search(query, k=k, where=where, mode=mode, explain=explain)
+        result = library.search(
+            query,
+            k=k,
+            where=where,
+            mode=mode,
+            explain=explain,
+            **asker(principals, as_owner),
+        )
     answer(result, as_json, lambda: _told(result))
 
 

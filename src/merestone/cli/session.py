@@ -27,6 +27,26 @@ mode_option = click.option(
     show_default=True,
     help="By meaning and words, meaning alone, or words alone.",
 )
+_as_option = click.option(
+    "--as",
+    "principals",
+    metavar="PRINCIPAL",
+    multiple=True,
+    help="Who asks, such as user:bob; may be repeated. By default no one: only what is public.",
+)
+owner_option = click.option(
+    "--as-owner", is_flag=True, help="Ask as the owner, who may read everything."
+)
+
+
+def asker_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--as`` and ``--as-owner``, which :func:`asker` takes."""
+    return _as_option(owner_option(command))
+
+
+def asker(principals: tuple[str, ...], as_owner: bool) -> dict[str, Any]:
+    """Who asks, as the library's methods take it."""
+    return {"principals": principals or None, "as_owner": as_owner}
 
 
 def open_library(directory: Path) -> Library:
@@ -60,7 +80,7 @@ def _is_inside(full: str, library: Library) -> bool:
     """True if the library holds a document of that path."""
     uri = Path(full).as_uri()
     try:
-        with library.snapshot() as snapshot:
+        with library.snapshot(as_owner=True) as snapshot:
             return any(
                 record.uri == uri or record.uri.startswith(f"{uri}/")
                 for record in snapshot.records()

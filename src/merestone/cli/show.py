@@ -6,16 +6,23 @@ from pathlib import Path
 
 import click
 
-from merestone.cli.session import answer, json_option, open_library
+from merestone.cli.session import answer, asker, asker_options, json_option, open_library
 
 
 @click.command("show")
 @click.argument("reference")
+@asker_options
 @json_option
 @click.pass_obj
-def command(directory: Path, reference: str, as_json: bool) -> None:
+def command(
+    directory: Path,
+    reference: str,
+    principals: tuple[str, ...],
+    as_owner: bool,
+    as_json: bool,
+) -> None:
     """Show what REFERENCE names: a chunk id, a document, document#start-end[@version], or the
     JSON file of a citation."""
     with open_library(directory) as library:
-        found = library.show(reference)
+        found = library.show(reference, **asker(principals, as_owner))
     answer(found, as_json, lambda: str(found["text"]))

@@ -7,7 +7,15 @@ from pathlib import Path
 
 import click
 
-from merestone.cli.session import amount, answer, json_option, open_library, told_problem
+from merestone.cli.session import (
+    amount,
+    answer,
+    asker,
+    asker_options,
+    json_option,
+    open_library,
+    told_problem,
+)
 from merestone.types import LibraryStatus, Status
 
 
@@ -15,12 +23,24 @@ from merestone.types import LibraryStatus, Status
 @click.option("--stale", is_flag=True, help="Only documents that a sync would change.")
 @click.option("--failed", is_flag=True, help="Only documents that could not be read.")
 @click.option("--no-text", is_flag=True, help="Only documents without text.")
+@asker_options
 @json_option
 @click.pass_obj
-def command(directory: Path, stale: bool, failed: bool, no_text: bool, as_json: bool) -> None:
+def command(
+    directory: Path,
+    stale: bool,
+    failed: bool,
+    no_text: bool,
+    principals: tuple[str, ...],
+    as_owner: bool,
+    as_json: bool,
+) -> None:
     """Show counts, sizes on disk, versions, and documents that have a problem."""
     with open_library(directory) as library:
+        who = asker(principals, as_owner)
         if stale:
+            # What a sync would change is told of every document.
+            library.require_owner(**who)
             report = library.plan()
             changes = [change.to_json() for change in report.changes]
             answer(
@@ -32,7 +52,7 @@ def command(directory: Path, stale: bool, failed: bool, no_text: bool, as_json: 
                 ),
             )
             return
-        status = library.status()
+        status = library.status(**who)
     if failed or no_text:
         textless = (Status.EMPTY, Status.NEEDS_OCR)
         kept = tuple(
@@ -52,8 +72,9 @@ def _told(status: LibraryStatus) -> str:
         f"Library version {status.library_version}, schema {status.schema}.",
         f"Documents: {documents or 'none'}; {amount(status.chunks, 'chunk')}.",
         f"Embedder: {status.embedder['name']}, {status.embedder['dimension']} dimensions.",
-        f"On disk: {sum(sizes.values()):,.1f} MB" + (f" ({shown})." if shown else "."),
     ]
+    if sizes:
+        lines.append(f"On disk: {sum(sizes.values()):,.1f} MB" + (f" ({shown})." if shown else "."))
     lines += [told_problem(problem) for problem in status.problems]
     if status.left_out:
         lines.append(f"Removed by hand, left out: {', '.join(status.left_out)}.")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from merestone.types import Embedder, EmbedderError, Progress, ProgressCallback, Vectors
 
-if TYPE_CHECKING:
-    from merestone.embedding.bert import TokenIds
+_Row = TypeVar("_Row", bound=Sized)
 
 _PLAIN_BATCH = 64
 """Texts handed at a time to an embedder that does not batch by itself."""
@@ -42,11 +41,13 @@ def embed_in_batches(
             progress(Progress("embed", start + len(part), len(texts)))
 
 
-def cut_batches(lengths: Sequence[int], batch_tokens: int) -> list[list[int]]:
+def cut_batches(
+    lengths: Sequence[int], batch_tokens: int, most: int | None = None
+) -> list[list[int]]:
     """Indexes of rows in batches, longest rows first.
 
-    A batch holds at least one row, and no more than fit into ``batch_tokens`` when all are
-    padded to its longest.
+    A batch holds at least one row, no more than fit into ``batch_tokens`` when all are padded to
+    its longest, and no more than ``most``.
     """
     batches: list[list[int]] = []
     room = 0
@@ -54,18 +55,21 @@ def cut_batches(lengths: Sequence[int], batch_tokens: int) -> list[list[int]]:
         if not room:
             batches.append([])
             room = max(1, batch_tokens // max(1, lengths[index]))
+            room = room if most is None else min(room, max(1, most))
         batches[-1].append(index)
         room -= 1
     return batches
 
 
 def encode_in_batches(
-    inputs: Sequence[Sequence[TokenIds]],
-    encode: Callable[[Sequence[TokenIds]], Vectors],
+    inputs: Sequence[Sequence[_Row]],
+    encode: Callable[[Sequence[_Row]], Vectors],
     batch_tokens: int,
     progress: ProgressCallback | None = None,
+    most: int | None = None,
 ) -> Iterator[tuple[list[int], Vectors]]:
-    """Vectors of texts that are each one row of token ids, or several windows of them.
+    """Vectors of texts that are each one row, such as token ids, or several windows of them. The
+    length of a row is that in tokens.
 
     A text of several windows gets the mean of their unit vectors, scaled to length 1, once the
     last of them is there. A text without windows never comes.
@@ -74,7 +78,7 @@ def encode_in_batches(
     missing = [len(windows) for windows in inputs]
     sums: dict[int, Vectors] = {}
     done = tokens = 0
-    for batch in cut_batches([len(row) for _, row in rows], batch_tokens):
+    for batch in cut_batches([len(row) for _, row in rows], batch_tokens, most):
         encoded = encode([rows[number][1] for number in batch])
         finished: list[int] = []
         for number, vector in zip(batch, encoded, strict=True):

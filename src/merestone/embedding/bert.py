@@ -9,27 +9,28 @@ activations in int8, a vector would depend on the batch it was computed in.
 from __future__ import annotations
 
 import json
-import os
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from merestone.embedding.weights import read_tensors, restore
+from merestone.embedding.encoder_graph import EncoderShape, encoder_graph
+from merestone.embedding.model import Description, TokenIds, padded
+from merestone.embedding.pooling import pool
+from merestone.embedding.sessions import open_session
+from merestone.embedding.token_encoder import TokenEncoder
+from merestone.embedding.weights import SCALE, read_tensors, restore
+from merestone.text.tokenizers import FileTokenizer
 from merestone.types import JSON, EmbedderError, Vectors
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
-TokenIds: TypeAlias = "NDArray[np.int32]"
-
 _WEIGHTS, _GRAPH, TOKENIZER = "weights.safetensors", "graph.onnx", "tokenizer.json"
-_ERRORS_ONLY = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,11 @@ class BertConfig:
     query_template: str
     looked_up: tuple[str, ...]
     """Tables that the graph reads row by row and takes as int8."""
+    layers: int
+    heads: int
+    norm_epsilon: float
+    positions: int
+    """Longest input that it can read at all."""
     sizes: Mapping[str, int]
     """Length in bytes by file name."""
     hashes: Mapping[str, str]
@@ -73,6 +79,10 @@ def read_config(folder: Path) -> BertConfig:
             passage_template=described["passage_template"],
             query_template=described["query_template"],
             looked_up=tuple(described["looked_up"]),
+            layers=described["layers"],
+            heads=described["heads"],
+            norm_epsilon=described["layer_norm_eps"],
+            positions=described["max_positions"],
             sizes={name: files[name]["bytes"] for name in (_WEIGHTS, _GRAPH, TOKENIZER)},
             hashes={name: files[name]["sha256"] for name in (_WEIGHTS, _GRAPH, TOKENIZER)},
         )
@@ -98,76 +108,94 @@ def identity(config: BertConfig) -> JSON:
     }
 
 
+def adapted(config: BertConfig, described: Description) -> BertConfig:
+    """``config`` with what the settings may change of it."""
+    return replace(
+        config,
+        max_tokens=described.max_tokens,
+        pooling=described.pooling,
+        passage_template=described.passage_template,
+        query_template=described.query_template,
+    )
+
+
 class BertEncoder:
-    """Token ids to unit vectors. The weights are read at the first call; safe in threads."""
+    """Token ids to vectors. The weights are read at the first call; safe in threads."""
 
     def __init__(self, folder: Path, config: BertConfig, threads: int = 0) -> None:
         """``threads``: how many one call computes with; 0 is one a core."""
         self._folder = folder
         self._config = config
-        self._threads = threads or _cores()
+        self._threads = threads
         self._opening = threading.Lock()
 
-    def encode(self, rows: Sequence[TokenIds]) -> Vectors:
-        """float32 of shape (rows, dimension), each row of length 1.
+    @cached_property
+    def tokenizer(self) -> FileTokenizer:
+        return FileTokenizer.from_file(self._folder / TOKENIZER)
+
+    def encode(self, rows: Sequence[TokenIds], pooling: str = "mean") -> Vectors:
+        """float32 of shape (rows, dimension), of length 1 with the mean.
 
         ``rows`` hold special tokens and at most as many tokens as the model has positions. A
         row's vector does not depend on the others beyond the last bits of float32.
         """
-        longest = max(map(len, rows))
-        ids = np.full((len(rows), longest), self._config.padding_token, np.int32)
-        mask = np.zeros((len(rows), longest), np.int32)
-        for number, row in enumerate(rows):
-            ids[number, : len(row)] = row
-            mask[number, : len(row)] = 1
-        inputs = {"input_ids": ids, "attention_mask": mask}
-        (pooled,) = self._open().run(["pooled"], inputs)
+        if pooling != "mean":
+            return pool(self.encode_tokens(rows), pooling)
+        ids, mask = padded(rows, self._config.padding_token)
+        with self._opening:
+            session = self._session
+        (pooled,) = session.run(["pooled"], {"input_ids": ids, "attention_mask": mask})
         vectors: Vectors = pooled / np.linalg.norm(pooled, axis=1, keepdims=True)
         return vectors
 
-    def _open(self) -> InferenceSession:
+    def encode_tokens(self, rows: Sequence[TokenIds]) -> list[Vectors]:
+        """Of each row its token vectors, from a second graph that does not pool; its weights are
+        in memory beside those of the first."""
         with self._opening:
-            return self._session
+            encoder = self._token_encoder
+        return encoder.encode(rows)
 
     @cached_property
     def _session(self) -> InferenceSession:
+        self._check_files()
+        try:
+            tensors = restore(read_tensors(self._folder / _WEIGHTS), self._config.looked_up)
+            graph = (self._folder / _GRAPH).read_bytes()
+            return open_session(graph, self._threads, tensors)
+        except Exception as error:  # onnxruntime's own errors share no base but this
+            raise _damaged(self._folder, f"onnxruntime cannot open it ({error})") from error
+
+    @cached_property
+    def _token_encoder(self) -> TokenEncoder:
+        self._check_files()
+        try:
+            stored = read_tensors(self._folder / _WEIGHTS)
+            words, scales = stored["words"], stored["words" + SCALE]
+            tensors = restore(
+                {name: each for name, each in stored.items() if not name.startswith("words")}, ()
+            )
+            places = tensors.pop("positions") + tensors.pop("types")[0]
+            shape = EncoderShape(
+                width=self._config.dimension,
+                layers=self._config.layers,
+                heads=self._config.heads,
+                inner=tensors["layer.0.wide.bias"].size,
+                norm_epsilon=self._config.norm_epsilon,
+            )
+            return TokenEncoder(
+                open_session(encoder_graph(shape), self._threads, tensors),
+                lambda ids: words[ids] * scales[ids],
+                places,
+                self._config.padding_token,
+            )
+        except Exception as error:  # onnxruntime's own errors share no base but this
+            raise _damaged(self._folder, f"onnxruntime cannot open it ({error})") from error
+
+    def _check_files(self) -> None:
         for name, size in self._config.sizes.items():
             path = self._folder / name
             if not path.is_file() or path.stat().st_size != size:
                 raise _damaged(self._folder, f"{name} is missing or not {size} bytes long")
-        try:
-            return _open_session(self._folder, self._config, self._threads)
-        except Exception as error:  # onnxruntime's own errors share no base but this
-            raise _damaged(self._folder, f"onnxruntime cannot open it ({error})") from error
-
-
-def _open_session(folder: Path, config: BertConfig, threads: int) -> InferenceSession:
-    import onnxruntime
-
-    onnxruntime.disable_telemetry_events()
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = _ERRORS_ONLY
-    options.inter_op_num_threads = 1
-    options.intra_op_num_threads = threads
-    # Waiting threads sleep: an idle server burns nothing, and callers don't fight for cores.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    tensors = restore(read_tensors(folder / _WEIGHTS), config.looked_up)
-    # onnxruntime copies what it is handed here and drops the copy once it has packed a matrix for
-    # multiplication, so that the float32 weights stay in memory once.
-    options.add_external_initializers(
-        list(tensors),
-        [onnxruntime.OrtValue.ortvalue_from_numpy(tensor) for tensor in tensors.values()],
-    )
-    return onnxruntime.InferenceSession(
-        (folder / _GRAPH).read_bytes(), options, providers=["CPUExecutionProvider"]
-    )
-
-
-def _cores() -> int:
-    """Cores that this process may use. onnxruntime's own default pins threads to cores."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _damaged(folder: Path, problem: str) -> EmbedderError:

@@ -12,7 +12,7 @@ import os
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -41,21 +41,14 @@ CREATE TABLE IF NOT EXISTS vector (
 CREATE INDEX IF NOT EXISTS vector_used ON vector (used);
 """
 
+_COLUMNS = "number, embedder, input, used, checksum, vector"
+
 _KEPT_SHARE = 0.9
 """Share of the limit that is left after an eviction, so that not every write evicts."""
 _EVICTED_SHARE = 20
 """One row in so many is dropped at a time."""
 
 _DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
-_HINDRANCE = (
-    apsw.BusyError,
-    apsw.LockedError,
-    apsw.FullError,
-    apsw.IOError,
-    apsw.ReadOnlyError,
-    apsw.CantOpenError,
-    apsw.PermissionsError,
-)
 
 _Answer = TypeVar("_Answer")
 _Use: TypeAlias = "Callable[[apsw.Connection], _Answer]"
@@ -133,6 +126,33 @@ class EmbeddingCache:
 
         self._use(write, None)
 
+    def keep_only(self, fingerprint: str, hashes: Iterable[str]) -> None:
+        """Drop every vector but those of ``hashes`` of one embedder, and leave nothing of the
+        others in the file or its log. A file that was set aside as damaged goes too."""
+        kept = [(value,) for value in hashes]
+
+        def drop(connection: apsw.Connection) -> None:
+            if not self._writable:
+                return
+            _pragma(connection, "secure_delete = 1")
+            connection.execute("DROP TABLE IF EXISTS temp.kept")
+            connection.execute("CREATE TEMP TABLE kept (input TEXT PRIMARY KEY)")
+            connection.executemany("INSERT OR IGNORE INTO kept VALUES (?)", kept)
+            with _transaction(connection):
+                connection.execute(
+                    "DELETE FROM vector WHERE embedder <> ? OR input NOT IN "
+                    "(SELECT input FROM kept)",
+                    (fingerprint,),
+                )
+            connection.execute("DROP TABLE kept")
+            connection.execute("VACUUM")
+            _pragma(connection, "wal_checkpoint(TRUNCATE)")
+
+        if self._path.exists():
+            self._use(drop, None)
+        with suppress(OSError):
+            _aside(self._path).unlink(missing_ok=True)
+
     def _use(self, use: _Use[_Answer], otherwise: _Answer) -> _Answer:
         """What ``use`` gives on the open file; ``otherwise`` if the file hinders it."""
         with self._lock:
@@ -142,7 +162,7 @@ class EmbeddingCache:
                 except _DAMAGE as error:
                     self._set_aside(error)
                     return use(self._opened())
-            except (*_DAMAGE, *_HINDRANCE, _UnknownSchemaError, OSError) as error:
+            except (apsw.Error, _UnknownSchemaError, OSError) as error:
                 self._warn(error)
                 return otherwise
 
@@ -159,7 +179,7 @@ class EmbeddingCache:
     def _set_aside(self, error: Exception) -> None:
         """Rename the damaged file, so that a new one can be begun."""
         self._close()
-        aside = self._path.with_name(self._path.name + ".damaged")
+        aside = _aside(self._path)
         # The log first: SQLite would play it into the file that is made next.
         for suffix in ("-wal", "-shm"):
             with suppress(FileNotFoundError):
@@ -178,6 +198,11 @@ class EmbeddingCache:
         level = logging.DEBUG if self._warned else logging.WARNING
         _LOGGER.log(level, "The embedding cache %s cannot be used now: %s", self._path, error)
         self._warned = True
+
+
+def _aside(path: Path) -> Path:
+    """Where a damaged file is put."""
+    return path.with_name(path.name + ".damaged")
 
 
 def _open(path: Path) -> tuple[apsw.Connection, bool]:
@@ -224,8 +249,10 @@ def _prepare(connection: apsw.Connection) -> None:
 
     Every pragma's answer is read, since apsw runs a statement only as far as its rows are.
     """
-    _pragma(connection, "page_size = 8192")
-    _pragma(connection, "auto_vacuum = INCREMENTAL")
+    if not _number(connection, "page_count"):
+        # Set again, SQLite would write a page, for which a full disk has no room.
+        _pragma(connection, "page_size = 8192")
+        _pragma(connection, "auto_vacuum = INCREMENTAL")
     _pragma(connection, "journal_mode = WAL")
     _pragma(connection, "synchronous = NORMAL")
     _pragma(connection, "journal_size_limit = 16000000")
@@ -241,6 +268,10 @@ def _check_kind(connection: apsw.Connection) -> None:
     found = _pragma(connection, "application_id"), _pragma(connection, "user_version")
     if found != (_APPLICATION_ID, _SCHEMA_NUMBER):
         raise _UnknownSchemaError(f"application id and schema number are {found}")
+    try:
+        connection.execute(f"SELECT {_COLUMNS} FROM vector LIMIT 0").fetchall()
+    except apsw.SQLError as error:
+        raise apsw.CorruptError(f"its table is not as it was made: {error}") from error
 
 
 def _number(connection: apsw.Connection, pragma: str) -> int:

@@ -12,8 +12,9 @@ from merestone.embedding.embedder import BertEmbedder
 from merestone.types import EmbeddingSettings
 
 FOLDER = Path(__file__).parent / "models" / "minilm"
+SCRIPTS = frozenset({"latin"})
 
 
 def open_embedder(settings: EmbeddingSettings) -> BertEmbedder:
     """The bundled model. Cheap: reads nothing but its ``config.json``."""
-    return BertEmbedder("minilm", FOLDER, settings)
+    return BertEmbedder("minilm", FOLDER, settings, SCRIPTS)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from merestone.types import EmbedderError, EmbeddingSettings, SettingsError
+from merestone.types import EmbedderError, EmbeddingSettings, SettingsError, Tokenizer
 
 ON_OVERLONG = ("error", "truncate", "window")
+MODES = ("plain", "late", "plain+late")
 _SHOWN = 60
 
 
@@ -23,17 +24,28 @@ def check_settings(settings: EmbeddingSettings) -> None:
             f"{settings.threads}.",
             "batch_tokens must be at least 1, threads at least 0 (one a core).",
         )
+    if settings.mode not in MODES:
+        raise SettingsError(
+            "bad-embedding-mode",
+            f"embedding.mode is {settings.mode!r}.",
+            f"Choose one of {', '.join(MODES)}.",
+        )
 
 
 def input_too_long(text: str, tokens: int, limit: int) -> EmbedderError:
     """The error for a text of ``tokens`` tokens, special tokens included."""
-    shown = text[:_SHOWN] + ("…" if len(text) > _SHOWN else "")
     return EmbedderError(
         "input-too-long",
-        f"A text of {tokens} tokens is beyond the embedder's limit of {limit}: {shown!r}.",
+        f"A text of {tokens} tokens is beyond the embedder's limit of {limit}: "
+        f"{beginning(text)!r}.",
         "Lower chunking.max_tokens to the limit, or set embedding.on_overlong to "
         '"truncate" or "window".',
     )
+
+
+def beginning(text: str) -> str:
+    """Enough of a text to know it by."""
+    return text[:_SHOWN] + ("…" if len(text) > _SHOWN else "")
 
 
 def windows(length: int, size: int) -> list[tuple[int, int]]:
@@ -46,3 +58,27 @@ def windows(length: int, size: int) -> list[tuple[int, int]]:
         return [(0, length)]
     starts = [*range(0, length - size, max(1, size // 2)), length - size]
     return [(start, start + size) for start in starts]
+
+
+def text_windows(text: str, tokenizer: Tokenizer, size: int) -> list[str]:
+    """Parts of ``text`` of at most ``size`` tokens that cover it, each half over the one before,
+    for a model that takes text and no tokens.
+
+    A part cut out of its text may have more tokens than it had there; then it is made shorter.
+    """
+    starts = [*tokenizer.starts(text), len(text)]
+    starts[0] = 0
+    parts: list[str] = []
+    first, count = 0, len(starts) - 1
+    while first < count:
+        end = min(count, first + size)
+        part = text[starts[first] : starts[end]]
+        while end > first + 1 and tokenizer.counts([part])[0] > size:
+            end -= 1
+            part = text[starts[first] : starts[end]]
+        if part:
+            parts.append(part)
+        if end == count:
+            break
+        first += max(1, (end - first) // 2)
+    return parts or [text]

@@ -11,19 +11,26 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Tensor: TypeAlias = "NDArray[np.float32] | NDArray[np.int8]"
+Tensor: TypeAlias = "NDArray[Any]"
 
 SCALE = ".scale"
 """The scales of the int8 matrix ``name`` are the tensor ``name.scale``."""
 
-_TYPES: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "I8": np.dtype("i1")}
+_TYPES: dict[str, np.dtype[Any]] = {
+    "F32": np.dtype("<f4"),
+    "F16": np.dtype("<f2"),
+    "BF16": np.dtype("<u2"),
+    "I64": np.dtype("<i8"),
+    "I8": np.dtype("i1"),
+}
+"""bfloat16, which numpy does not have, is read as the 16 bits that it is."""
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
     """The tensors of a safetensors file by name, as views of the mapped file.
 
     Raises ``OSError`` if it cannot be opened; ``ValueError`` or ``KeyError`` if it is not such a
-    file, or holds other types than float32 and int8.
+    file, or holds other types than those of 32 and 16 bit floats and integers.
     """
     with path.open("rb") as file:
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -40,6 +47,15 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
         flat = np.frombuffer(mapped, kind, (end - start) // kind.itemsize, 8 + length + start)
         tensors[name] = flat.reshape(entry["shape"])
     return tensors
+
+
+def as_floats(tensor: Tensor) -> NDArray[np.float32]:
+    """Values as float32: of 16 bits that stand for a bfloat16, which is the upper half of one,
+    and of any other float."""
+    if tensor.dtype == np.dtype("<u2"):
+        upper = tensor.astype(np.uint32) << 16
+        return upper.view(np.float32)
+    return np.asarray(tensor, np.float32)
 
 
 def restore(stored: Mapping[str, Tensor], as_stored: Collection[str]) -> dict[str, Tensor]:

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from merestone.types import JSON
+from merestone.types import JSON, METADATA_KEY
 
 _FENCED = re.compile(
     r"(?P<fence>---|\+\+\+)[ \t]*(?:\r\n|\n|\r)(?P<body>.*?)(?:(?<=\n)|(?<=\r))"
@@ -18,6 +18,7 @@ _FENCED = re.compile(
 _KEY = re.compile(
     r"(?P<key>\"[^\"]*\"|'[^']*'|[^\s:#\[\]{},&*!|>'\"%@`-][^:#]*?|-[\w-]+)\s*:(?:\s+(?P<value>.*))?$"
 )
+_ACCESS = re.compile(rf"(?:\A|[\r\n])([\"']?){METADATA_KEY}\1[ \t]*[:=]")
 _COMMENT = re.compile(r"(?:^|\s)#.*$")
 _INTEGER = re.compile(r"[-+]?\d{1,18}$")
 _DECIMAL = re.compile(r"[-+]?\d+\.\d*(?:[eE][-+]?\d+)?$")
@@ -52,14 +53,22 @@ def read_front_matter(text: str) -> FrontMatter | None:
     if (fence == "+++") != (close == "+++"):
         return None
     if fence == "+++":
-        return FrontMatter(match.end(), _read_toml(body))
+        return FrontMatter(match.end(), _with_access(_read_toml(body), body))
     lines = re.split(r"\r\n|\n|\r", body)
     filled = [line for line in lines if line.strip()]
     first = next((line for line in filled if not line.startswith("#")), "")
     # Two rules with a text between them begin like front matter.
     if filled and _KEY.match(first) is None:
         return None
-    return FrontMatter(match.end(), _read_mapping(lines))
+    return FrontMatter(match.end(), _with_access(_read_mapping(lines), body))
+
+
+def _with_access(values: dict[str, JSON], body: str) -> dict[str, JSON]:
+    """``values`` that say nothing of access only if ``body`` doesn't: what was written down about
+    it and could not be read must not leave the document open."""
+    if METADATA_KEY not in values and _ACCESS.search(body):
+        return {**values, METADATA_KEY: None}
+    return values
 
 
 def _read_toml(body: str) -> dict[str, JSON]:

@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from merestone.indexing.pipeline import Pipeline
-from merestone.indexing.sources import Listed, Listing, Scope, unreadable
+from merestone.indexing.sources import content_hash, problem_of, read, unreadable
 from merestone.text.hashing import digest
-from merestone.types import ChangeKind, DocumentRecord, Problem
+from merestone.types import (
+    ChangeKind,
+    DocumentRecord,
+    Listed,
+    Listing,
+    MerestoneError,
+    Problem,
+    Scope,
+    Source,
+)
 
 _DISTRUST_NS = 2_000_000_000
 """A file written this shortly before it was read may have been written again within the same
@@ -21,6 +29,7 @@ tick of its clock: its time proves nothing."""
 class Todo:
     """A document to be read, cut and stored."""
 
+    source: Source
     listed: Listed
     change: ChangeKind
     record: DocumentRecord | None
@@ -52,51 +61,85 @@ class _Comparison:
     touched: list[DocumentRecord] = field(default_factory=list)
     unchanged: int = 0
     problems: list[Problem] = field(default_factory=list)
-    hashes: dict[str, str] = field(default_factory=dict)
 
-    def look_at(self, listed: Listed, record: DocumentRecord | None) -> None:
+    def look_at(self, source: Source, listed: Listed, record: DocumentRecord | None) -> None:
         """Put one listed document where it belongs."""
-        if record is not None and not record.failed_hash and self._is_trusted(listed, record):
-            if record.pipeline == self.pipeline.fingerprint(record.media_type):
+        if record is None:
+            self.todo.append(Todo(source, listed, "added", None))
+            return
+        if self._is_known_failure(listed, record):
+            self.unchanged += 1
+            return
+        if not record.failed_hash and self._is_trusted(listed, record):
+            if self._is_current(record):
                 self.unchanged += 1
             else:
-                self.todo.append(Todo(listed, "changed", record))
+                self.todo.append(Todo(source, listed, "changed", record))
             return
         try:
-            source_hash = hash_of(listed, self.max_bytes)
+            source_hash = hash_of(source, listed, self.max_bytes)
         except OSError as error:
             self.problems.append(unreadable(listed.id, error))
             return
-        self.hashes[listed.id] = source_hash
-        if record is None:
-            self.todo.append(Todo(listed, "added", None))
-        elif self._is_known_failure(record, source_hash):
+        except MerestoneError as error:
+            self.problems.append(problem_of(listed.id, error))
+            return
+        if self._is_known_failure(listed, record, source_hash):
             self.unchanged += 1
         elif (
             record.source_hash == source_hash
             and not record.failed_hash
-            and record.pipeline == self.pipeline.fingerprint(record.media_type)
+            and self._is_current(record)
         ):
             self.unchanged += 1
-            if record.mtime_ns != listed.mtime_ns:
-                self.touched.append(
-                    replace(record, mtime_ns=listed.mtime_ns, indexed_at=timestamp())
-                )
+            if (record.mtime_ns, record.stamp) != (listed.mtime_ns, listed.stamp):
+                self.touched.append(_touched(record, listed))
         else:
-            self.todo.append(Todo(listed, "changed" if record.version else "added", record))
+            change: ChangeKind = "changed" if record.version else "added"
+            self.todo.append(Todo(source, listed, change, record))
 
     def _is_trusted(self, listed: Listed, record: DocumentRecord) -> bool:
-        if self.full_hash or not record.indexed_at:
+        """True if the document need not be read: its stamp is that of the last look, or where the
+        source has none, time and size are, and the time is old enough to prove something."""
+        if self.full_hash or listed.fault or not record.indexed_at:
+            return False
+        if listed.stamp or record.stamp:
+            return listed.stamp == record.stamp
+        if not listed.mtime_ns:
             return False
         if (record.mtime_ns, record.size) != (listed.mtime_ns, listed.size):
             return False
         read_ns = int(datetime.fromisoformat(record.indexed_at).timestamp() * 1e9)
         return listed.mtime_ns + _DISTRUST_NS < read_ns
 
-    def _is_known_failure(self, record: DocumentRecord, source_hash: str) -> bool:
+    def _is_current(self, record: DocumentRecord) -> bool:
+        return record.pipeline == self.pipeline.fingerprint(record.media_type)
+
+    def _is_known_failure(
+        self, listed: Listed, record: DocumentRecord, source_hash: str | None = None
+    ) -> bool:
+        """True if the same bytes failed before and will again; where a stamp tells that they are
+        the same, without having read them."""
         if record.problem is None or not record.problem.is_lasting:
             return False
-        return record.failed_hash == self.pipeline.failure_key(source_hash)
+        if source_hash is None and (self.full_hash or not listed.stamp):
+            return False
+        return record.failed_hash == self.pipeline.failure_key(failed_on(listed, source_hash or ""))
+
+
+def failed_on(listed: Listed, source_hash: str) -> str:
+    """What a failure is remembered by: the stamp where there is one, else the hash."""
+    return digest("stamp", listed.stamp) if listed.stamp else source_hash
+
+
+def _touched(record: DocumentRecord, listed: Listed) -> DocumentRecord:
+    return replace(
+        record,
+        mtime_ns=listed.mtime_ns,
+        size=listed.size,
+        stamp=listed.stamp,
+        indexed_at=timestamp(),
+    )
 
 
 def compare(
@@ -116,14 +159,15 @@ def compare(
     unlisted: list[str] = []
     for listing in listings:
         unlisted.extend(listing.unlisted)
-        comparison.problems.extend(p for p in listing.problems if scope.holds(p.document))
+        # Of a folder or source that could not be listed, also where the scope is a part of it.
+        comparison.problems.extend(p for p in listing.problems if scope.reaches(p.document))
         # A file that could not even be looked at is not gone.
         listed_ids.update(problem.document for problem in listing.problems)
         for listed in listing.documents:
             listed_ids.add(listed.id)
             is_out = listed.id in left_out and not scope.names(listed.id)
             if scope.holds(listed.id) and not is_out:
-                comparison.look_at(listed, known.get(listed.id))
+                comparison.look_at(listing.source, listed, known.get(listed.id))
     hidden = Scope(tuple(unlisted))
     gone = [
         record
@@ -132,7 +176,7 @@ def compare(
         and scope.holds(record.id)
         and not (unlisted and hidden.holds(record.id))
     ]
-    todo, gone = _pair_moves(comparison.todo, gone, comparison.hashes)
+    todo, gone = _pair_moves(comparison.todo, gone, max_bytes)
     return Difference(
         todo=tuple(todo),
         removed=tuple(gone),
@@ -144,30 +188,48 @@ def compare(
 
 
 def _pair_moves(
-    todo: Sequence[Todo], gone: Sequence[DocumentRecord], hashes: dict[str, str]
+    todo: Sequence[Todo], gone: Sequence[DocumentRecord], max_bytes: int
 ) -> tuple[list[Todo], list[DocumentRecord]]:
     """Documents that came with the bytes of one that went are moved, each of them once."""
     by_hash: dict[str, list[DocumentRecord]] = {}
     for record in sorted(gone, key=lambda record: record.id, reverse=True):
         if record.version:
             by_hash.setdefault(record.source_hash, []).append(record)
+    sizes = {record.size for records in by_hash.values() for record in records}
     moved: set[str] = set()
     paired = []
     for item in todo:
-        candidates = by_hash.get(hashes.get(item.listed.id, ""))
-        if item.change == "added" and candidates:
-            origin = candidates.pop()
-            moved.add(origin.id)
-            item = replace(item, change="moved", moved_from=origin)
+        if item.change == "added" and by_hash and _may_be_one_of(item.listed, sizes):
+            candidates = by_hash.get(_hash_or_nothing(item, max_bytes))
+            if candidates:
+                origin = candidates.pop()
+                moved.add(origin.id)
+                item = replace(item, change="moved", moved_from=origin)
         paired.append(item)
     return paired, [record for record in gone if record.id not in moved]
 
 
-def hash_of(listed: Listed, max_bytes: int) -> str:
-    """Hash of a file's bytes; of its size and time where it is too large to be read."""
+def _may_be_one_of(listed: Listed, sizes: set[int]) -> bool:
+    """True unless sizes tell already that the bytes are none of those; 0 is an unknown size."""
+    return not listed.size or 0 in sizes or listed.size in sizes
+
+
+def _hash_or_nothing(item: Todo, max_bytes: int) -> str:
+    try:
+        return hash_of(item.source, item.listed, max_bytes)
+    except (OSError, MerestoneError):
+        # Told of when it is read to be stored.
+        return ""
+
+
+def hash_of(source: Source, listed: Listed, max_bytes: int) -> str:
+    """Hash of what a source holds of a document; of what is known of it where it can't be read or
+    is too large to be."""
+    if listed.fault:
+        return digest("fault", listed.fault.code, listed.fault.message)
     if listed.size > max_bytes:
-        return digest("too-large", str(listed.size), str(listed.mtime_ns))
-    return digest(Path(listed.path).read_bytes())
+        return digest("too-large", str(listed.size), str(listed.mtime_ns), listed.stamp)
+    return content_hash(read(source, listed, max_bytes))
 
 
 def timestamp() -> str:

@@ -63,16 +63,12 @@ class Pipeline:
 
     def fingerprint(self, media_type: str) -> str:
         """Hash of extraction, chunking and render for documents of ``media_type``."""
-        extraction = extraction_fingerprint(media_type, self._extraction)
-        return digest("pipeline", extraction, self._cutting_fingerprint(media_type), str(REVISION))
-
-    def _cutting_fingerprint(self, media_type: str) -> str:
         if media_type not in self._fingerprints:
             settings = effective(self._chunking, media_type)
             chunker, embedder = chunker_named(settings.strategy), self._embedder
-            self._fingerprints[media_type] = chunking_fingerprint(
-                chunker, settings, embedder.tokenizer, embedder
-            )
+            cutting = chunking_fingerprint(chunker, settings, embedder.tokenizer, embedder)
+            extraction = extraction_fingerprint(media_type, self._extraction)
+            self._fingerprints[media_type] = digest("pipeline", extraction, cutting, str(REVISION))
         return self._fingerprints[media_type]
 
     def failure_key(self, source_hash: str) -> str:

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from merestone.indexing.difference import Todo, hash_of, timestamp
-from merestone.indexing.pipeline import Pipeline, raw_document, row_of
-from merestone.indexing.sources import Listed, unreadable
-from merestone.text.hashing import digest
+from merestone.extraction import detect_media_type
+from merestone.indexing.difference import Todo, failed_on, hash_of, timestamp
+from merestone.indexing.pipeline import Pipeline, row_of
+from merestone.indexing.principals import unreadable_access
+from merestone.indexing.sources import content_hash, problem_of, read, too_large, unreadable
+from merestone.storage import faults
+from merestone.text.anchoring import edits_between
 from merestone.types import (
     ChunkRow,
     Counts,
     Document,
     DocumentRecord,
     ExtractionError,
-    MerestoneError,
+    Listed,
     Problem,
+    RawDocument,
+    SharedRun,
     Snapshot,
+    SourceError,
     Status,
 )
 
@@ -53,16 +58,22 @@ def prepare(
     listed = todo.listed
     source_hash = ""
     try:
-        if listed.size > max_bytes:
-            source_hash = hash_of(listed, max_bytes)
-            raise _too_large(listed, max_bytes)
-        data = Path(listed.path).read_bytes()
-        source_hash = digest(data)
-        document = pipeline.read(raw_document(listed.id, listed.path, data))
+        if listed.fault or listed.size > max_bytes:
+            source_hash = hash_of(todo.source, listed, max_bytes)
+            problem = listed.fault or problem_of(
+                listed.id, too_large(listed.id, max_bytes, listed.size)
+            )
+            return fail(todo, pipeline, source_hash, problem)
+        faults.reach("before-read")
+        raw = read(todo.source, listed, max_bytes)
+        source_hash = content_hash(raw)
+        document = replace(pipeline.read(_typed(raw, listed)), source_hash=source_hash)
+        faults.reach("after-read")
         cutting = pipeline.cut(document)
+        faults.reach("after-cut")
     except OSError as error:
         return fail(todo, pipeline, source_hash, unreadable(listed.id, error))
-    except ExtractionError as error:
+    except (ExtractionError, SourceError) as error:
         return fail(todo, pipeline, source_hash, problem_of(listed.id, error))
     rows = tuple(row_of(cutting, index) for index in range(len(cutting.chunks)))
     stored = snapshot.inputs(listed.id) if snapshot else {}
@@ -78,15 +89,28 @@ def prepare(
     )
 
 
+def edits_of(item: Prepared, *snapshots: Snapshot | None) -> tuple[SharedRun, ...]:
+    """What a document has in common with the text that it replaces: that of the first of
+    ``snapshots`` which holds any."""
+    origin = item.todo.moved_from
+    document = origin.id if origin else item.record.id
+    for snapshot in snapshots:
+        text = snapshot.text(document) if snapshot else None
+        if text:
+            return edits_between(text, item.document.text)
+    return ()
+
+
 def fail(todo: Todo, pipeline: Pipeline, source_hash: str, problem: Problem) -> Failed:
     """The record of a document that could not be brought up to date."""
-    key = pipeline.failure_key(source_hash)
+    key = pipeline.failure_key(failed_on(todo.listed, source_hash))
     held = todo.record or DocumentRecord(id=todo.listed.id)
     record = replace(
         held,
-        uri=Path(todo.listed.path).absolute().as_uri(),
+        uri=todo.source.uri_of(todo.listed),
         mtime_ns=todo.listed.mtime_ns,
         size=todo.listed.size,
+        stamp=todo.listed.stamp,
         indexed_at=timestamp(),
         status=held.status if held.version else problem.status,
         problem=problem,
@@ -95,19 +119,11 @@ def fail(todo: Todo, pipeline: Pipeline, source_hash: str, problem: Problem) -> 
     return Failed(todo, record, problem, first_time=held.failed_hash != key)
 
 
-def problem_of(document: str, error: MerestoneError) -> Problem:
-    """The problem that an error tells of."""
-    status = Status(error.status) if isinstance(error, ExtractionError) else Status.UNREADABLE
-    return Problem(document, status, error.code, error.message, error.remedy)
-
-
-def _too_large(listed: Listed, max_bytes: int) -> ExtractionError:
-    return ExtractionError(
-        "document-too-large",
-        f"{listed.id} has {listed.size} bytes, the limit is {max_bytes}.",
-        "Split it, or raise max_document_bytes in [extraction].",
-        status=Status.TOO_LARGE,
-    )
+def _typed(raw: RawDocument, listed: Listed) -> RawDocument:
+    """The document with a media type, by its name and bytes where the source says none."""
+    if raw.media_type is not None:
+        return raw
+    return replace(raw, media_type=detect_media_type(listed.location, raw.data))
 
 
 def _record(todo: Todo, document: Document, pipeline: Pipeline) -> DocumentRecord:
@@ -122,6 +138,7 @@ def _record(todo: Todo, document: Document, pipeline: Pipeline) -> DocumentRecor
         pipeline=pipeline.fingerprint(document.media_type),
         mtime_ns=todo.listed.mtime_ns,
         size=todo.listed.size,
+        stamp=todo.listed.stamp,
         indexed_at=timestamp(),
         title=document.title,
         language=document.language,
@@ -160,7 +177,7 @@ def _shortcoming(document: Document) -> Problem | None:
             f"{document.id} holds no text.",
             "Nothing has to be done, unless it should hold some.",
         )
-    return None
+    return unreadable_access(document.id, document.metadata)
 
 
 def _counts(rows: tuple[ChunkRow, ...], stored: Mapping[str, str]) -> Counts:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from urllib.parse import unquote, urlparse
+from urllib.parse import unquote_to_bytes, urlsplit
 
 import numpy as np
 
@@ -39,7 +40,7 @@ def examine_store(snapshot: Snapshot, embedder: Embedder) -> list[Finding]:
     findings = [
         Finding("store-inconsistent", None, fault, _SYNC_AGAIN) for fault in snapshot.check()
     ]
-    if snapshot.generation.embedder != embedder.fingerprint:
+    if snapshot.generation.embedder.base != embedder.fingerprint:
         findings.append(embedder_changed())
     return findings
 
@@ -50,7 +51,8 @@ def embedder_changed() -> Finding:
         "embedder-changed",
         None,
         "The library was made with another embedder than the configured one.",
-        "Set the embedder back, or remove .merestone/library.db and sync; nothing else is lost.",
+        "Run `merestone sync`: it builds new vectors beside the old ones and then changes over. "
+        "Until then questions are answered with the embedder of the rows, as long as it is there.",
     )
 
 
@@ -80,7 +82,7 @@ class Verification:
     def run(self, *, every_vector: bool) -> Examination:
         """Check everything; vectors by sample unless ``every_vector``."""
         self._findings += examine_store(self._snapshot, self._embedder)
-        same_embedder = self._snapshot.generation.embedder == self._embedder.fingerprint
+        same_embedder = self._snapshot.generation.embedder.base == self._embedder.fingerprint
         for record in self._snapshot.records():
             if record.version:
                 self._check_document(record)
@@ -186,12 +188,12 @@ class Verification:
         far as the source still has the bytes that were read."""
         if _keys(chunks) != _keys(cutting.chunks):
             self._find("cut-differs", record.id, f"Cutting {record.id} again gives other chunks.")
-        data = _source_bytes(record)
-        if data is None:
+        path, data = _path_of(record), _source_bytes(record)
+        if path is None or data is None:
             self._count("not_rebuilt")
             return
         try:
-            again = self._pipeline.read(raw_document(record.id, _path_of(record), data))
+            again = self._pipeline.read(raw_document(record.id, path, data))
         except ExtractionError as error:
             self._find("read-differs", record.id, f"{record.id} cannot be read again: {error}")
             return
@@ -233,14 +235,24 @@ def _keys(chunks: Sequence[Chunk]) -> list[tuple[str, int, int, str]]:
     return [(chunk.id, chunk.start, chunk.end, input_hash(chunk)) for chunk in chunks]
 
 
-def _path_of(record: DocumentRecord) -> Path:
-    return Path(unquote(urlparse(record.uri).path))
+def _path_of(record: DocumentRecord) -> Path | None:
+    """The file that is the document; ``None`` for pages, rows and all else that is no file."""
+    parts = urlsplit(record.uri)
+    if parts.scheme != "file" or parts.fragment or parts.query:
+        return None
+    # A name may hold bytes that are no text.
+    path = os.fsdecode(unquote_to_bytes(parts.path))
+    is_drive = os.name == "nt" and path[2:3] == ":"
+    return Path(f"//{parts.netloc}{path}" if parts.netloc else path[1:] if is_drive else path)
 
 
 def _source_bytes(record: DocumentRecord) -> bytes | None:
-    """The bytes that the record was made from, if the source still has them."""
+    """The bytes that the record was made from, if they are a file's that still has them."""
+    path = _path_of(record)
+    if path is None:
+        return None
     try:
-        data = _path_of(record).read_bytes()
+        data = path.read_bytes()
     except OSError:
         return None
     return data if digest(data) == record.source_hash else None

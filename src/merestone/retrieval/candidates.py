@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from merestone.text.analysis import is_identifier, query_terms
-from merestone.types import Embedder, Filter, RetrievalSettings, Scored, Snapshot
+from merestone.types import Embedder, Filter, RetrievalSettings, Scored, Snapshot, Vectors
 
 Mode = Literal["hybrid", "dense", "lexical"]
 
-_KEPT = 50
+KEPT = 50
+"""Candidates that go on to the later stages, or ``k`` if that is more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class Candidate:
     score: float
     dense_rank: int | None
     dense_score: float | None
+    """Looked up where the side did not find the chunk; ``None``: the side was not asked."""
     lexical_rank: int | None
     lexical_score: float | None
 
@@ -31,6 +33,9 @@ class Candidates:
     """A ranking, best first, and how it came about."""
 
     ranked: tuple[Candidate, ...]
+    """Those that go on."""
+    rest: tuple[Candidate, ...]
+    """Those behind, in their order: they fill up where others turn out to be copies."""
     mode: Mode
     """What was done; differs from what was asked where a side was turned off."""
     terms: tuple[str, ...]
@@ -56,14 +61,45 @@ def find_candidates(
     limit = max(settings.candidates, 2 * k)
     lexical: Sequence[Scored] = ()
     dense: Sequence[Scored] = ()
+    vector: Vectors | None = None
     if mode != "dense" and terms:
         lexical = snapshot.lexical(terms, limit, where)
     if mode != "lexical":
-        dense = snapshot.dense(embedder.embed_queries([query])[0], limit, where)
+        vector = embedder.embed_queries([query])[0]
+        dense = snapshot.dense(vector, limit, where)
     weight = {"hybrid": settings.dense_weight, "dense": 1.0, "lexical": 0.0}[mode]
-    ranked = fuse(dense, lexical, weight)[: max(_KEPT, k)]
-    return Candidates(
-        ranked, mode, tuple(terms), tuple(notes), {"dense": len(dense), "lexical": len(lexical)}
+    fused = fuse(dense, lexical, weight)
+    kept = max(KEPT, k)
+    ranked = fused[:kept]
+    if settings.focus:
+        ranked = _completed(snapshot, ranked, vector, terms if mode != "dense" else ())
+    found = {"dense": len(dense), "lexical": len(lexical)}
+    return Candidates(ranked, fused[kept:], mode, tuple(terms), tuple(notes), found)
+
+
+def _completed(
+    snapshot: Snapshot,
+    ranked: Sequence[Candidate],
+    vector: Vectors | None,
+    terms: Sequence[str],
+) -> tuple[Candidate, ...]:
+    """``ranked`` with the scores looked up that one side lacks."""
+    dense: Mapping[int, float] = {}
+    lexical: Mapping[int, float] = {}
+    without = [item.number for item in ranked if item.dense_score is None]
+    if vector is not None and without:
+        dense = snapshot.dense_scores(vector, without)
+    without = [item.number for item in ranked if item.lexical_score is None]
+    if terms and without:
+        # A chunk that holds none of the words is absent from the answer.
+        lexical = dict.fromkeys(without, 0.0) | snapshot.lexical_scores(terms, without)
+    return tuple(
+        replace(
+            item,
+            dense_score=dense.get(item.number, item.dense_score),
+            lexical_score=lexical.get(item.number, item.lexical_score),
+        )
+        for item in ranked
     )
 
 

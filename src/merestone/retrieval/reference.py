@@ -9,9 +9,9 @@ from pathlib import Path
 
 from merestone.types import JSON, Chunk, NotFoundError, SettingsError, Snapshot
 
-_CHUNK_ID = re.compile(r"[0-9a-f]{32}")
+CHUNK_ID = re.compile(r"[0-9a-f]{32}")
 _SPAN = re.compile(
-    r"(?P<document>.+)#(?P<start>\d+)-(?P<end>\d+)(?:@(?P<version>[0-9a-f]+))?", re.DOTALL
+    r"(?P<document>.+)#(?P<start>\d{1,18})-(?P<end>\d{1,18})(?:@(?P<version>[0-9a-f]+))?", re.DOTALL
 )
 
 
@@ -23,6 +23,10 @@ class SpanReference:
     start: int
     end: int
     version: str | None
+    quote: str | None = None
+    """The text of the range, where a citation says it, with what stood around."""
+    prefix: str = ""
+    suffix: str = ""
 
 
 def parse_reference(reference: str) -> str | SpanReference:
@@ -47,6 +51,9 @@ def _from_file(path: Path) -> str | SpanReference:
             int(citation["start"]),
             int(citation["end"]),
             str(citation["version"]),
+            None if citation.get("quote") is None else str(citation["quote"]),
+            str(citation.get("prefix") or ""),
+            str(citation.get("suffix") or ""),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise SettingsError(
@@ -72,29 +79,23 @@ def show(snapshot: Snapshot, reference: str) -> dict[str, JSON]:
             "metadata": dict(document.metadata),
             "text": document.text,
         }
-    chunk: Chunk | None = snapshot.chunk(parsed) if _CHUNK_ID.fullmatch(parsed) else None
+    chunk: Chunk | None = snapshot.chunk(parsed) if CHUNK_ID.fullmatch(parsed) else None
     if chunk is None:
-        raise _unknown(reference)
+        raise unknown(reference)
     return chunk.to_json()
 
 
 def _show_span(snapshot: Snapshot, span: SpanReference, reference: str) -> dict[str, JSON]:
     document = snapshot.document(span.document)
     if document is None:
-        raise _unknown(reference)
+        raise unknown(reference)
     if span.version and not document.version.startswith(span.version):
         raise NotFoundError(
             "version-not-found",
             f"{span.document} is in version {document.version[:12]} now, not {span.version[:12]}.",
             "Only the newest text is kept; search again for the passage.",
         )
-    if not 0 <= span.start <= span.end <= len(document.text):
-        raise NotFoundError(
-            "span-not-found",
-            f"{span.document} has {len(document.text)} characters; {span.start}-{span.end} is "
-            "not a range of them.",
-            "Give start and end in code points, start first.",
-        )
+    check_range(span, len(document.text))
     return {
         "document": document.id,
         "version": document.version,
@@ -106,7 +107,19 @@ def _show_span(snapshot: Snapshot, span: SpanReference, reference: str) -> dict[
     }
 
 
-def _unknown(reference: str) -> NotFoundError:
+def check_range(span: SpanReference, length: int) -> None:
+    """Raise ``NotFoundError`` if a document of ``length`` code points has no such range."""
+    if not 0 <= span.start <= span.end <= length:
+        raise NotFoundError(
+            "span-not-found",
+            f"{span.document} has {length} characters; {span.start}-{span.end} is "
+            "not a range of them.",
+            "Give start and end in code points, start first.",
+        )
+
+
+def unknown(reference: str) -> NotFoundError:
+    """The error for a reference that names nothing that the asker may know of."""
     return NotFoundError(
         "reference-not-found",
         f"Nothing is known as {reference!r}.",

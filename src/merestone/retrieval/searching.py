@@ -1,17 +1,20 @@
-"""The answer to ``search``: chunks, ranked and cited."""
+"""The answer to ``search``: chunks, ranked and cited, with what answers in them marked."""
 
 from __future__ import annotations
 
-import time
+from collections.abc import Mapping, Set
 from dataclasses import asdict
 
-from merestone.retrieval.candidates import Candidate, Candidates, Mode, find_candidates
+from merestone.retrieval.candidates import Mode
 from merestone.retrieval.citation import CitedDocuments, cite
+from merestone.retrieval.ranking import Ranked, Ranking, rank, reference, row
+from merestone.retrieval.trace import Trace
 from merestone.types import (
     JSON,
     Chunk,
     Embedder,
     Filter,
+    Focus,
     Hit,
     Ranks,
     RetrievalSettings,
@@ -54,68 +57,74 @@ def search(
 ) -> SearchResult:
     """The best ``k`` chunks, each with its citation."""
     asked = check_question(query, k, mode)
-    began = time.perf_counter()
-    found = find_candidates(snapshot, embedder, query, k, asked, where, settings)
-    ranked_at = time.perf_counter()
-    chunks = snapshot.by_number([item.number for item in found.ranked[:k]])
-    documents = CitedDocuments(snapshot)
-    hits = tuple(
-        hit_of(item, chunks[item.number], documents)
-        for item in found.ranked[:k]
-        if item.number in chunks
+    trace = Trace(explain)
+    with trace.stage("filter") as entry:
+        entry["where"] = None if where is None else asdict(where)
+    ranking = rank(
+        snapshot, embedder, settings, query, k=k, mode=asked, where=where, least=k, trace=trace
     )
-    trace: tuple[dict[str, JSON], ...] = ()
+    with trace.stage("cite"):
+        documents = CitedDocuments(snapshot)
+        hits = tuple(
+            hit_of(each, documents, settings.precise_share if settings.focus else None)
+            for each in ranking.ranked[:k]
+        )
     if explain:
-        timing = {
-            "candidates": (ranked_at - began) * 1000,
-            "citations": (time.perf_counter() - ranked_at) * 1000,
-        }
-        trace = _trace(snapshot, found, k, where, settings, timing)
-    return SearchResult(query, found.mode, snapshot.library_version, hits, trace, found.notes)
+        returned = {hit.chunk.id for hit in hits}
+        trace.amend("candidates", ranked=rows(ranking, returned, {}, "beyond k"))
+    found = ranking.found
+    return SearchResult(
+        query, found.mode, snapshot.library_version, hits, trace.entries, found.notes
+    )
 
 
-def hit_of(item: Candidate, chunk: Chunk, documents: CitedDocuments) -> Hit:
-    """A candidate as it is handed out."""
+def hit_of(each: Ranked, documents: CitedDocuments, share: float | None) -> Hit:
+    """A ranked chunk as it is handed out; ``share``: of its best unit's score, from which on other
+    units are marked too."""
     return Hit(
-        chunk=chunk,
-        score=round(item.score, 6),
-        ranks=Ranks(dense=item.dense_rank, lexical=item.lexical_rank),
-        citation=cite(documents.of(chunk.document), [chunk]),
+        chunk=each.chunk,
+        score=round(each.score, 6),
+        ranks=Ranks(dense=each.candidate.dense_rank, lexical=each.candidate.lexical_rank),
+        citation=cite(documents.of(each.chunk.document), [each.chunk]),
+        focus=() if share is None else _focus(each, share),
+        also=tuple(reference(chunk) for chunk in each.also),
     )
 
 
-def _trace(
-    snapshot: Snapshot,
-    found: Candidates,
-    k: int,
-    where: Filter | None,
-    settings: RetrievalSettings,
-    timing: dict[str, float],
-) -> tuple[dict[str, JSON], ...]:
-    """What each stage did, for people who ask why."""
-    chunks = snapshot.by_number([item.number for item in found.ranked])
-    rows: list[JSON] = [
-        {
-            "chunk": chunks[item.number].id,
-            "document": chunks[item.number].document,
-            "score": round(item.score, 6),
-            "dense": {"rank": item.dense_rank, "score": item.dense_score},
-            "lexical": {"rank": item.lexical_rank, "score": item.lexical_score},
-            "returned": place < k,
-        }
-        for place, item in enumerate(found.ranked)
-        if item.number in chunks
-    ]
-    return (
-        {"stage": "filter", "where": None if where is None else asdict(where)},
-        {
-            "stage": "candidates",
-            "mode": found.mode,
-            "terms": list(found.terms),
-            "found": dict(found.found),
-            "dense_weight": settings.dense_weight,
-            "ranked": rows,
-            "milliseconds": round(timing["candidates"], 2),
-        },
-        {"stage": "cite", "milliseconds": round(timing["citations"], 2)},
-    )
+def _focus(each: Ranked, share: float) -> tuple[Focus, ...]:
+    """The units that answer, in the order of the text, those that touch as one."""
+    if not each.units:
+        return ()
+    least = share * each.units[0].score
+    found: list[Focus] = []
+    for unit in sorted(
+        (one for one in each.units if one.score >= least), key=lambda one: one.unit.start
+    ):
+        start, end = unit.unit.start, unit.unit.end
+        if found and start <= found[-1].end:
+            best = max(found[-1].score, round(unit.score, 6))
+            found[-1] = Focus(found[-1].start, end, best)
+        else:
+            found.append(Focus(start, end, round(unit.score, 6)))
+    return tuple(_trimmed(focus, each.chunk) for focus in found)
+
+
+def _trimmed(focus: Focus, chunk: Chunk) -> Focus:
+    text = chunk.text[focus.start - chunk.start : focus.end - chunk.start]
+    end = focus.start + len(text.rstrip())
+    return focus._replace(start=focus.start + len(text) - len(text.lstrip()), end=end)
+
+
+def rows(
+    ranking: Ranking, taken: Set[str], removal: Mapping[str, str], otherwise: str
+) -> list[JSON]:
+    """Every candidate for the trace: whether it is in the answer, and if not what removed it."""
+    found: list[JSON] = []
+    for place, each in enumerate(ranking.ranked, 1):
+        is_in = each.chunk.id in taken
+        reason = None if is_in else removal.get(each.chunk.id, otherwise)
+        found.append({**row(each, place), "returned": is_in, "removed_by": reason})
+    for each in ranking.dropped:
+        reason = f"near-duplicate of {ranking.collapsed[each.chunk.id]}"
+        found.append({**row(each, 0), "rank": None, "returned": False, "removed_by": reason})
+    return found

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import overload
 
 from merestone.text.wire import structure_to_json, with_structure
-from merestone.types import JSON, Document, DocumentRecord, StoreError
+from merestone.types import JSON, Document, DocumentRecord, SharedRun, StoreError
 
 _COMPRESSION_LEVEL = 6
 
@@ -92,6 +92,21 @@ def decode_document(record: DocumentRecord, text: str, body: bytes) -> Document:
         return with_structure(document, json.loads(zlib.decompress(body)))
     except (zlib.error, ValueError, KeyError, TypeError) as error:
         raise damaged(f"the blocks of {record.id!r}") from error
+
+
+def encode_edits(edits: Sequence[SharedRun]) -> bytes | None:
+    """Runs of shared text as compressed JSON; NULL for none."""
+    return zlib.compress(to_json(list(edits)).encode(), _COMPRESSION_LEVEL) if edits else None
+
+
+def decode_edits(edits: bytes | None) -> tuple[SharedRun, ...]:
+    """The runs that :func:`encode_edits` was given."""
+    if edits is None:
+        return ()
+    try:
+        return tuple(SharedRun(*run) for run in json.loads(zlib.decompress(edits)))
+    except (zlib.error, ValueError, TypeError) as error:
+        raise damaged("an entry of the history") from error
 
 
 def id_list(ids: Iterable[str]) -> str:

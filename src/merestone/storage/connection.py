@@ -10,8 +10,9 @@ from threading import Lock
 
 import apsw
 
+from merestone.storage import scope
 from merestone.storage.failures import no_library, translated, unreachable
-from merestone.storage.schema import PAGE_SIZE, recognise
+from merestone.storage.schema import PAGE_SIZE, SCHEMA, recognise
 from merestone.types import StoreError
 
 _BUSY_MILLISECONDS = 5000
@@ -29,7 +30,27 @@ def open_reader(path: Path) -> apsw.Connection:
     if not path.exists():
         raise no_library(path)
     connection = _open(path) if is_writable(path) else _open_immutable(path)
-    return _prepared(connection, path, {"query_only": 1, "cache_size": -_CACHE_KIBIBYTES})
+    schema = _prepared(connection, path, {"cache_size": -_CACHE_KIBIBYTES})
+    try:
+        if schema < SCHEMA:
+            raise OlderSchemaError(
+                "schema-too-old",
+                f"The library {path} has schema {schema}; this version of Merestone reads "
+                f"{SCHEMA}.",
+                "Make the folder writable and run `merestone status` once: it is brought up to "
+                "date without any embedding.",
+            )
+        with translated(path):
+            scope.prepare(connection)
+            _set_pragma(connection, path, "query_only", 1)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+class OlderSchemaError(StoreError):
+    """The library was made by an older version."""
 
 
 def open_writer(path: Path) -> apsw.Connection:
@@ -50,7 +71,9 @@ def open_writer(path: Path) -> apsw.Connection:
         "page_size": PAGE_SIZE,
         "cache_size": -_CACHE_KIBIBYTES,
     }
-    return _prepared(_open(path), path, pragmas)
+    connection = _open(path)
+    _prepared(connection, path, pragmas)
+    return connection
 
 
 def is_writable(path: Path) -> bool:
@@ -81,19 +104,18 @@ def _open_immutable(path: Path) -> apsw.Connection:
         return apsw.Connection(address, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
 
 
-def _prepared(
-    connection: apsw.Connection, path: Path, pragmas: dict[str, int | str]
-) -> apsw.Connection:
+def _prepared(connection: apsw.Connection, path: Path, pragmas: dict[str, int | str]) -> int:
+    """Set up a connection, or close it; the schema of the library."""
     try:
         connection.set_busy_timeout(_BUSY_MILLISECONDS)
         with translated(path):
-            recognise(connection, path)
+            schema = recognise(connection, path)
             for name, value in pragmas.items():
                 _set_pragma(connection, path, name, value)
     except BaseException:
         connection.close()
         raise
-    return connection
+    return schema
 
 
 def _set_pragma(connection: apsw.Connection, path: Path, name: str, value: int | str) -> None:

@@ -19,6 +19,7 @@ import simsimd
 from numpy.typing import NDArray
 
 from merestone.storage.codec import damaged
+from merestone.storage.generations import numbers as generation_numbers
 from merestone.storage.rows import Row, value_of
 from merestone.types import Scored, StoreError, Vectors
 
@@ -35,7 +36,7 @@ MOST_BYTES = 1 << 26
 """Of the float16 rows of one segment. A merge holds several copies in memory at a time; SQLite
 would take a little under 2^30."""
 
-_COLUMNS = "number, rows, dimension, chunks, documents, classes, scales, bounds, codes, vectors"
+_COLUMNS = "number, rows, dimension, chunks, documents, scales, bounds, codes, vectors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,6 @@ class Segment:
     number: int
     chunks: Numbers
     documents: Numbers
-    classes: NDArray[np.int32]
     scales: Floats
     """``codes * scales`` is about the vector."""
     bounds: Floats
@@ -83,7 +83,6 @@ def add(
     generation: int,
     chunks: Sequence[int],
     documents: Sequence[int],
-    classes: Sequence[int],
     vectors: NDArray[np.float16],
 ) -> None:
     """Store rows as one new segment, or as several if one would be too large."""
@@ -94,15 +93,14 @@ def add(
         rows = np.ascontiguousarray(vectors[part])
         codes, scales, bounds = quantise(rows)
         connection.execute(
-            "INSERT INTO dense (generation, rows, dimension, chunks, documents, classes, scales, "
-            "bounds, codes, vectors) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO main.dense (generation, rows, dimension, chunks, documents, scales, "
+            "bounds, codes, vectors) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 generation,
                 len(part),
                 rows.shape[1],
                 np.asarray(chunks, dtype="<i8")[part].tobytes(),
                 np.asarray(documents, dtype="<i8")[part].tobytes(),
-                np.asarray(classes, dtype="<i4")[part].tobytes(),
                 scales.astype("<f4").tobytes(),
                 bounds.astype("<f4").tobytes(),
                 codes.tobytes(),
@@ -130,7 +128,7 @@ def quantise(vectors: NDArray[np.floating]) -> tuple[NDArray[np.int8], Floats, F
 
 def read_segment(connection: apsw.Connection, number: int) -> Segment:
     """The segment with this number, as its table row holds it."""
-    query = f"SELECT {_COLUMNS} FROM dense WHERE number = ?"
+    query = f"SELECT {_COLUMNS} FROM main.dense WHERE number = ?"
     row: Row = next(connection.execute(query, (number,)))
     rows, dimension = row[1], row[2]
     try:
@@ -138,23 +136,21 @@ def read_segment(connection: apsw.Connection, number: int) -> Segment:
             number=number,
             chunks=np.frombuffer(row[3], dtype="<i8"),
             documents=np.frombuffer(row[4], dtype="<i8"),
-            classes=np.frombuffer(row[5], dtype="<i4"),
-            scales=np.frombuffer(row[6], dtype="<f4"),
-            bounds=np.frombuffer(row[7], dtype="<f4").reshape(rows, 2),
-            codes=np.frombuffer(row[8], dtype=np.int8).reshape(rows, dimension),
-            vectors=np.frombuffer(row[9], dtype="<f2").reshape(rows, dimension),
+            scales=np.frombuffer(row[5], dtype="<f4"),
+            bounds=np.frombuffer(row[6], dtype="<f4").reshape(rows, 2),
+            codes=np.frombuffer(row[7], dtype=np.int8).reshape(rows, dimension),
+            vectors=np.frombuffer(row[8], dtype="<f2").reshape(rows, dimension),
         )
     except (ValueError, TypeError) as error:
         raise damaged(f"vector segment {number}") from error
-    columns = (segment.chunks, segment.documents, segment.classes, segment.scales)
-    if any(len(column) != rows for column in columns):
+    if any(len(column) != rows for column in (segment.chunks, segment.documents, segment.scales)):
         raise damaged(f"vector segment {number}")
     return segment
 
 
 def segment_numbers(connection: apsw.Connection, generation: int) -> list[int]:
     """Numbers of the segments of a generation, oldest first."""
-    query = "SELECT number FROM dense WHERE generation = ? ORDER BY number"
+    query = "SELECT number FROM main.dense WHERE generation = ? ORDER BY number"
     return [number for (number,) in connection.execute(query, (generation,))]
 
 
@@ -162,14 +158,15 @@ class SegmentCache:
     """Segments that a process has read, for all snapshots of one library.
 
     A segment never changes and its number is never used again within a library, so that the
-    number is enough to know it by. Kept is what the newest state that was asked for refers to.
+    number is enough to know it by. Kept is, for each generation, what the newest state that was
+    asked for refers to.
     """
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._identity = ""
         self._version = -1
-        self._segments: dict[int, Segment] = {}
+        self._segments: dict[int, dict[int, Segment]] = {}
 
     def load(
         self, connection: apsw.Connection, identity: str, version: int, generation: int
@@ -179,18 +176,19 @@ class SegmentCache:
         with self._lock:
             if identity != self._identity:
                 self._identity, self._version, self._segments = identity, -1, {}
+            known = self._segments.get(generation, {})
             found = {
-                number: self._segments.get(number) or read_segment(connection, number)
-                for number in wanted
+                number: known.get(number) or read_segment(connection, number) for number in wanted
             }
             if version >= self._version:
-                self._version, self._segments = version, found
+                held = set(generation_numbers(connection))
+                self._segments = {
+                    number: segments
+                    for number, segments in self._segments.items()
+                    if number in held
+                }
+                self._version, self._segments[generation] = version, found
         return tuple(found.values())
-
-    def clear(self) -> None:
-        """Free the memory."""
-        with self._lock:
-            self._identity, self._version, self._segments = "", -1, {}
 
 
 def search(
@@ -320,6 +318,29 @@ def vectors(segments: Sequence[Segment], numbers: Sequence[int]) -> dict[int, Ve
     return found
 
 
+def stored_rows(
+    connection: apsw.Connection, generation: int, numbers: Sequence[int]
+) -> dict[int, Vectors]:
+    """As :func:`vectors`, of the few segments that hold them, without reading any whole."""
+    wanted = np.asarray(numbers, dtype=np.int64)
+    found: dict[int, Vectors] = {}
+    query = "SELECT number, dimension, chunks FROM main.dense WHERE generation = ? ORDER BY number"
+    segments: list[Row] = connection.execute(query, (generation,)).fetchall()
+    for number, dimension, chunks in segments:
+        held = np.frombuffer(chunks, dtype="<i8")
+        places = np.searchsorted(held, wanted)
+        inside = np.flatnonzero(places < len(held))
+        inside = inside[held[places[inside]] == wanted[inside]]
+        if not len(inside):
+            continue
+        size = 2 * dimension
+        with connection.blob_open("main", "dense", "vectors", number, False) as blob:
+            for chunk, place in zip(wanted[inside].tolist(), places[inside].tolist(), strict=True):
+                blob.seek(place * size)
+                found[chunk] = np.frombuffer(blob.read(size), dtype="<f2").astype(np.float32)
+    return found
+
+
 _TIER_SEGMENTS = 4
 """So many segments of about one size are merged; each row is rewritten once a tier."""
 _DEAD_SHARE = 4
@@ -333,7 +354,8 @@ def dead_groups(connection: apsw.Connection, generation: int, dimension: int) ->
     """
     sizes = _sizes(connection, generation)
     stored = sum(sizes.values())
-    alive: int = value_of(connection, "SELECT COUNT(*) FROM chunk")
+    query = "SELECT COUNT(*) FROM chunk WHERE generation = ?"
+    alive: int = value_of(connection, query, (generation,))
     if (stored - alive) * _DEAD_SHARE <= stored:
         return []
     groups: list[list[int]] = []
@@ -360,9 +382,20 @@ def tier_groups(connection: apsw.Connection, generation: int, dimension: int) ->
     return [group for group in tiers.values() if len(group) >= _TIER_SEGMENTS]
 
 
+def with_dead_rows(connection: apsw.Connection, generation: int, live: Live) -> list[int]:
+    """Numbers of the segments that hold a row of a chunk that is gone."""
+    found = []
+    for number in segment_numbers(connection, generation):
+        query = "SELECT chunks FROM main.dense WHERE number = ?"
+        chunks = np.frombuffer(value_of(connection, query, (number,)), dtype="<i8").tolist()
+        if len(live(chunks)) < len(chunks):
+            found.append(number)
+    return found
+
+
 def _sizes(connection: apsw.Connection, generation: int) -> dict[int, int]:
     """Segment number → rows, oldest first."""
-    query = "SELECT number, rows FROM dense WHERE generation = ? ORDER BY number"
+    query = "SELECT number, rows FROM main.dense WHERE generation = ? ORDER BY number"
     return dict(connection.execute(query, (generation,)))
 
 
@@ -380,7 +413,8 @@ def merge(connection: apsw.Connection, generation: int, group: Sequence[int], li
             generation,
             np.concatenate([segment.chunks[rows] for segment, rows in pairs]).tolist(),
             np.concatenate([segment.documents[rows] for segment, rows in pairs]).tolist(),
-            np.concatenate([segment.classes[rows] for segment, rows in pairs]).tolist(),
             np.concatenate([segment.vectors[rows] for segment, rows in pairs]),
         )
-    connection.executemany("DELETE FROM dense WHERE number = ?", [(number,) for number in group])
+    connection.executemany(
+        "DELETE FROM main.dense WHERE number = ?", [(number,) for number in group]
+    )

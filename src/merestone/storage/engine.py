@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Protocol
 
 import apsw
 
-from merestone.storage import integrity, schema
+from merestone.storage import faults, integrity, schema
 from merestone.storage.codec import to_json, to_sql
-from merestone.storage.connection import ReaderPool, open_writer
+from merestone.storage.connection import OlderSchemaError, ReaderPool, open_writer
 from merestone.storage.failures import made, translated
 from merestone.storage.lease import lease, prepare_folder
+from merestone.storage.migration import migrate
+from merestone.storage.scope import Judgements
 from merestone.storage.snapshot import SQLiteSnapshot
 from merestone.storage.writer import SQLiteWriter, take_generation, write_transaction
-from merestone.types import JSON, StoreError
+from merestone.types import JSON, EmbedderIdentity, Owner, Reader, StoreError
 
 if TYPE_CHECKING:
     from merestone.storage.dense import Segment, SegmentCache
@@ -44,47 +46,77 @@ class SQLiteStore:
         self._pool = ReaderPool(self.path)
         self._cache: SegmentCache | None = None
         self._cache_lock = Lock()
+        self._judgements = Judgements()
 
     def exists(self) -> bool:
         """False until the first writer has made the library."""
         return self.path.exists()
 
     @contextmanager
-    def snapshot(self) -> Iterator[SQLiteSnapshot]:
-        """One state of the library, as of now, for the time of the block.
+    def snapshot(
+        self, reader: Reader, *, generation: int | None = None
+    ) -> Iterator[SQLiteSnapshot]:
+        """One state of the library, as of now, as ``reader`` may see it.
 
         Raises :class:`StoreError`, with code ``no-library`` if there is none yet.
         """
-        with self._pool.connection() as connection, translated(self.path):
+        if generation is not None and not isinstance(reader, Owner):
+            raise ValueError("Only the owner reads another generation than the one that answers.")
+        with self._connection() as connection, translated(self.path):
             connection.execute("BEGIN")
-            snapshot = SQLiteSnapshot(connection, self.path, self._segments)
+            snapshot = SQLiteSnapshot(
+                connection, self.path, self._segments, self._judgements, reader, generation
+            )
             try:
                 yield snapshot
             finally:
                 snapshot.end()
 
     @contextmanager
+    def _connection(self) -> Iterator[apsw.Connection]:
+        """A reading connection to a library of this version's schema."""
+        try:
+            with self._pool.connection() as connection:
+                yield connection
+                return
+        except OlderSchemaError:
+            self._migrate()
+        with self._pool.connection() as connection:
+            yield connection
+
+    def _migrate(self) -> None:
+        """Bring an older library up to date, which needs the lease for a moment."""
+        with self._writing():
+            pass
+
+    @contextmanager
     def writer(
-        self, *, embedder: str, embedder_name: str, dimension: int
+        self, embedder: EmbedderIdentity, *, rebuild: bool = False
     ) -> Iterator[SQLiteWriter]:
         """Hold the lease and write, for the time of the block.
 
         Raises :class:`~merestone.types.errors.StoreBusyError` at once if another holds it, and
-        :class:`StoreError` ``embedder-changed`` if the rows were made with another embedder.
+        :class:`StoreError` ``embedder-changed`` if there are rows of another embedder only and
+        ``rebuild`` is false.
         """
         prepare_folder(self._state)
+        with self._writing(embedder) as connection:
+            generation = take_generation(connection, embedder, rebuild=rebuild)
+            yield SQLiteWriter(connection, self.path, generation)
+
+    @contextmanager
+    def _writing(self, embedder: EmbedderIdentity | None = None) -> Iterator[apsw.Connection]:
+        """The lease and a writing connection; ``embedder`` is for a library still to be made."""
         with lease(self._state) as unclean, translated(self.path):
-            if not self.path.exists():
+            if embedder is not None and not self.path.exists():
                 with made(self.path):
-                    schema.create(self.path, embedder, embedder_name, dimension)
+                    schema.create(self.path, embedder)
             connection = open_writer(self.path)
             try:
                 if unclean:
                     _examine(connection, self.path)
-                generation = take_generation(
-                    connection, embedder=embedder, embedder_name=embedder_name, dimension=dimension
-                )
-                yield SQLiteWriter(connection, self.path, generation)
+                migrate(connection, self.path)
+                yield connection
             finally:
                 connection.close(True)
 
@@ -92,6 +124,7 @@ class SQLiteStore:
         """Note what a run did or what failed. A library that is not there keeps no journal."""
         if not self.path.exists():
             return
+        faults.reach("before-journal")
         connection = open_writer(self.path)
         try:
             with translated(self.path), write_transaction(connection) as commit:
@@ -104,6 +137,7 @@ class SQLiteStore:
                     (_JOURNAL_ENTRIES,),
                 )
                 commit()
+            faults.reach("after-journal")
         finally:
             connection.close(True)
 

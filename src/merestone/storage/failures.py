@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,8 +35,45 @@ def made(path: Path) -> Iterator[None]:
         raise unreachable(path, error) from error
 
 
+def _refused(error: apsw.Error, path: Path) -> StoreError:
+    """SQLite says of many refusals only that there was one; what can still be seen tells more."""
+    if _is_full(path.parent):
+        return _disk_full(path)
+    limit = _file_size_limit()
+    if limit is not None and getattr(error, "extendedresult", 0) in _WRITING:
+        return StoreError(
+            "file-size-limit",
+            f"The library {path} cannot be written, and this process may write no file of more "
+            f"than {limit} bytes; what was stored before is untouched.",
+            "Raise the limit (`ulimit -f`) and run the command again.",
+        )
+    return unreachable(path, error)
+
+
+def _is_full(folder: Path) -> bool:
+    """True if the file system has no room for another page, or none for another file."""
+    try:
+        found = os.statvfs(folder)
+    except (AttributeError, OSError):  # Windows says it by its error codes, or the folder is gone
+        return False
+    return found.f_bavail * found.f_frsize < _PAGE or (found.f_files > 0 and not found.f_favail)
+
+
+def _file_size_limit() -> int | None:
+    """Bytes that a file of this process may have; ``None`` if that is not limited."""
+    if os.name == "nt":
+        return None
+    import resource
+
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
+_PAGE = 8192
+"""Bytes that SQLite writes at once."""
+_WRITING = (apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_TRUNCATE, apsw.SQLITE_IOERR_SHMSIZE)
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
+_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR)
 
 
 def _translate(error: apsw.Error, path: Path) -> StoreError:
@@ -59,7 +97,7 @@ def _translate(error: apsw.Error, path: Path) -> StoreError:
         case apsw.ReadOnlyError() | apsw.PermissionsError():
             return _not_writable(path, error)
         case apsw.CantOpenError() | apsw.IOError():
-            return unreachable(path, error)
+            return _refused(error, path)
         case _:
             return StoreError(
                 "store-failed",
@@ -71,7 +109,7 @@ def _translate(error: apsw.Error, path: Path) -> StoreError:
 def _disk_full(path: Path) -> StoreError:
     return StoreError(
         "disk-full",
-        f"There is no room to write to the library {path}; it is as it was before.",
+        f"There is no room to write to the library {path}; what was stored before is untouched.",
         "Free some space and run the command again.",
     )
 

@@ -11,7 +11,7 @@ import os
 import signal
 from collections import Counter
 
-POINTS = (
+TRANSACTION = (
     "before-begin",
     "after-begin",
     "after-rows",
@@ -19,10 +19,35 @@ POINTS = (
     "after-dense",
     "before-commit",
     "after-commit",
+)
+"""The points of one batch's transaction."""
+
+POINTS = (
+    "before-create",
+    "after-create",
+    "before-list",
+    "after-list",
+    "before-read",
+    "after-read",
+    "after-cut",
+    "before-embed",
+    "after-embed",
+    "after-cache",
+    *TRANSACTION,
+    "before-flip",
+    "after-flip",
+    "before-drop",
+    "after-drop",
     "before-merge",
     "after-merge",
+    "before-optimise",
+    "after-optimise",
+    "before-checkpoint",
+    "after-checkpoint",
+    "before-journal",
+    "after-journal",
 )
-"""The points of this package, in the order in which a sync passes them."""
+"""All points, in the order in which a sync passes them."""
 
 _reached: Counter[str] = Counter()
 

@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from merestone.storage.failures import made
+from merestone.storage.schema import flush
 from merestone.types import StoreBusyError, StoreError
 
 # SQLite's shared memory works only between processes of one machine, and locks of these file
@@ -120,8 +121,8 @@ def _busy(state_dir: Path, holder: Holder | None) -> StoreBusyError:
 
 def prepare_folder(state_dir: Path) -> None:
     """Make the state folder, for its owner alone, and refuse a place that cannot keep it safe."""
-    try:
-        state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with made(state_dir):
+        _make(state_dir)
         if os.name == "posix":
             found = state_dir.stat()
             if found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) & 0o077:
@@ -130,13 +131,18 @@ def prepare_folder(state_dir: Path) -> None:
         if not ignore.exists():
             # Nobody wants an index in version control.
             ignore.write_text("*\n", "utf-8")
-    except OSError as error:
-        raise StoreError(
-            "store-not-writable",
-            f"The state folder {state_dir} cannot be made: {error.strerror or error}.",
-            "Give this user the right to write there, or choose another state folder.",
-        ) from error
     refuse_network(state_dir)
+
+
+def _make(folder: Path) -> None:
+    """Make ``folder``, for its owner alone, and those above it, so that a power cut leaves them.
+
+    A file that is flushed is lost all the same if the name of its folder was not.
+    """
+    missing = [part for part in (folder, *folder.parents) if not part.exists()]
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for part in reversed(missing):
+        flush(part.parent)
 
 
 def refuse_network(state_dir: Path) -> None:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 import apsw
 
 from merestone.storage.filters import Condition
-from merestone.storage.rows import number_list, value_of
+from merestone.storage.generations import lexical_table, vocabulary_table
+from merestone.storage.rows import Row, number_list, value_of
 from merestone.types import Scored
 
+Visible: TypeAlias = Callable[[Iterable[int]], set[int]]
+"""Says which of some chunk numbers stand for a chunk that the reader may see."""
+
+_ALL = -1
+"""As a limit of SQLite."""
 _COMMON = 5
 """A term in more than one of so many chunks is common."""
 _REMAINING = 3
@@ -20,8 +27,8 @@ _REMAINING = 3
 # their place keeps one term one token.
 _UNSTORABLE = re.compile("[\\s\x00-\x1f\x7f-\x9f\u180e\ud800-\udfff]")
 
-# Weight 0 for the tags; FTS5 gives the better match the smaller number.
-_BM25 = "-bm25(lexical, 1.0, 0.0)"
+_TAKEN = 4
+"""So many times the limit are ranked at first where some may be hidden from the reader."""
 
 
 def stored_term(term: str) -> str:
@@ -34,67 +41,84 @@ def stored_terms(terms: Iterable[str]) -> str:
     return " ".join(stored_term(term) for term in terms if term)
 
 
-def stored_tags(access: int, language: str | None, media_type: str) -> str:
-    """The column ``tags`` of a chunk."""
-    return f"class:{access} language:{stored_term(language or '-')} type:{stored_term(media_type)}"
-
-
-def add(connection: apsw.Connection, rows: Mapping[int, tuple[str, str]]) -> None:
-    """Index ``rows``: chunk number → terms and tags."""
+def add(connection: apsw.Connection, generation: int, rows: Mapping[int, str]) -> None:
+    """Index ``rows``: chunk number → terms."""
     connection.executemany(
-        "INSERT INTO lexical (rowid, terms, tags) VALUES (?, ?, ?)",
-        ((number, terms, tags) for number, (terms, tags) in sorted(rows.items())),
+        f"INSERT INTO {lexical_table(generation)} (rowid, terms) VALUES (?, ?)",
+        sorted(rows.items()),
     )
 
 
-def remove(connection: apsw.Connection, numbers: Iterable[int]) -> None:
+def remove(connection: apsw.Connection, generation: int, numbers: Iterable[int]) -> None:
     """Take chunks out of the index."""
     connection.executemany(
-        "DELETE FROM lexical WHERE rowid = ?", ((number,) for number in sorted(numbers))
+        f"DELETE FROM {lexical_table(generation)} WHERE rowid = ?",
+        ((number,) for number in sorted(numbers)),
     )
 
 
 def search(
-    connection: apsw.Connection, terms: Sequence[str], limit: int, permitted: Condition | None
+    connection: apsw.Connection,
+    generation: int,
+    terms: Sequence[str],
+    limit: int,
+    permitted: Condition | None,
+    visible: Visible | None,
 ) -> list[Scored]:
-    """Best ``limit`` chunks that hold any of ``terms``, of the documents that are permitted."""
-    wanted = _useful(connection, terms)
+    """Best ``limit`` chunks that hold any of ``terms``, of the documents that are permitted and
+    of the chunks that are ``visible`` (``None``: all are)."""
+    wanted = _useful(connection, generation, terms)
     if not wanted or limit <= 0:
         return []
-    query = f"SELECT rowid, {_BM25} AS score FROM lexical WHERE lexical MATCH ?"
+    table = lexical_table(generation)
+    query = f"SELECT rowid, {_bm25(table)} AS score FROM {table} WHERE {table} MATCH ?"
     values: list[object] = [_match(wanted)]
     if permitted is not None:
         # The plus keeps SQLite from running the match once for each permitted chunk.
         query += f" AND +rowid IN (SELECT number FROM chunk WHERE document IN ({permitted[0]}))"
         values += permitted[1]
     query += " ORDER BY score DESC, rowid LIMIT ?"
-    rows = connection.execute(query, (*values, limit))
-    return [Scored(number, score) for number, score in rows]
+    taken = limit if visible is None or permitted is not None else _TAKEN * limit
+    while True:
+        rows: list[Row] = connection.execute(query, (*values, taken)).fetchall()
+        seen = None if visible is None else visible([number for number, _ in rows])
+        found = [Scored(*row) for row in rows if seen is None or row[0] in seen]
+        if taken == _ALL or len(found) >= limit or len(rows) < taken:
+            return found[:limit]
+        # What is hidden took the places of what is not: all of the matches, then.
+        taken = _ALL
 
 
 def scores(
-    connection: apsw.Connection, terms: Sequence[str], numbers: Sequence[int]
+    connection: apsw.Connection, generation: int, terms: Sequence[str], numbers: Sequence[int]
 ) -> dict[int, float]:
     """Scores of given chunks, as :func:`search` gives them."""
-    wanted = _useful(connection, terms)
+    wanted = _useful(connection, generation, terms)
     if not wanted or not numbers:
         return {}
+    table = lexical_table(generation)
     rows = connection.execute(
-        f"SELECT rowid, {_BM25} FROM lexical WHERE lexical MATCH ? "
+        f"SELECT rowid, {_bm25(table)} FROM {table} WHERE {table} MATCH ? "
         "AND +rowid IN (SELECT value FROM json_each(?))",
         (_match(wanted), number_list(numbers)),
     )
     return dict(rows)
 
 
-def _useful(connection: apsw.Connection, terms: Sequence[str]) -> list[str]:
+def _bm25(table: str) -> str:
+    # FTS5 gives the better match the smaller number.
+    return f"-bm25({table})"
+
+
+def _useful(connection: apsw.Connection, generation: int, terms: Sequence[str]) -> list[str]:
     """Terms without those that say little and cost much.
 
     Of the common ones the most common goes first, as long as three that do occur remain.
     """
     wanted = list(dict.fromkeys(stored_term(term) for term in terms if term))
-    total = value_of(connection, "SELECT COUNT(*) FROM lexical_docsize")
-    held = {term: _holders(connection, term) for term in wanted}
+    query = f"SELECT COUNT(*) FROM {lexical_table(generation)}_docsize"
+    total = value_of(connection, query)
+    held = {term: _holders(connection, generation, term) for term in wanted}
     remaining = sum(1 for count in held.values() if count)
     for term in sorted(wanted, key=lambda term: (-held[term], term)):
         if held[term] * _COMMON <= total or remaining <= _REMAINING:
@@ -104,9 +128,9 @@ def _useful(connection: apsw.Connection, terms: Sequence[str]) -> list[str]:
     return wanted
 
 
-def _holders(connection: apsw.Connection, term: str) -> int:
+def _holders(connection: apsw.Connection, generation: int, term: str) -> int:
     """Number of chunks that hold ``term``."""
-    query = "SELECT doc FROM lexical_vocabulary WHERE term = ?"
+    query = f"SELECT doc FROM {vocabulary_table(generation)} WHERE term = ?"
     row = connection.execute(query, (term.lower(),)).fetchone()
     return row[0] if row else 0
 

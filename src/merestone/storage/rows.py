@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import apsw
 
 from merestone.storage.codec import (
     decode_document,
+    decode_edits,
     from_json,
     from_sql,
     optional_json,
     to_json,
     to_sql,
 )
-from merestone.storage.schema import PUBLIC
 from merestone.types import (
+    Allow,
     Box,
     Chunk,
     ContextSpan,
@@ -25,7 +27,9 @@ from merestone.types import (
     DocumentRecord,
     Edge,
     HistoryEntry,
+    JournalEntry,
     Problem,
+    RemovedChunk,
     Status,
     Unit,
 )
@@ -34,8 +38,12 @@ Row: TypeAlias = tuple[Any, ...]
 """One row as SQLite takes and gives it."""
 
 RECORD_COLUMNS = (
-    "id, version, uri, source_hash, pipeline, mtime_ns, size, indexed_at, title, language, "
+    "id, version, uri, source_hash, pipeline, mtime_ns, size, stamp, indexed_at, title, language, "
     "media_type, metadata, status, problem, failed_hash, moved_from, access, total"
+)
+_RECORD_QUERY = (
+    f"SELECT {RECORD_COLUMNS}, allow FROM document JOIN "
+    "(SELECT number AS class, allow FROM access_class) ON class = access"
 )
 PLACE_COLUMNS = (
     "ordinal, span_start, span_end, tokens, kind, heading_path, context, shed, boundary, lines, "
@@ -43,16 +51,25 @@ PLACE_COLUMNS = (
 )
 """What of a chunk may change while it stays the same passage."""
 
-_CHUNK_QUERY = """
-SELECT c.number, c.id, d.id, d.version, c.ordinal, d.total, c.span_start, c.span_end, c.text,
-    c.tokens, c.kind, c.heading_path, c.context, c.shed, c.boundary, c.lines, c.pages, c.boxes,
-    c.attributes, c.metadata, d.metadata, c.units, c.config
-FROM chunk AS c JOIN document AS d ON d.number = c.document
-"""
+_CHUNK_COLUMNS = (
+    "c.number, c.id, d.id, d.version, c.ordinal, d.total, c.span_start, c.span_end, c.text, "
+    "c.tokens, c.kind, c.heading_path, c.context, c.shed, c.boundary, c.lines, c.pages, c.boxes, "
+    "c.attributes, c.metadata, d.metadata, c.units, c.config"
+)
+_CHUNK_QUERY = (
+    f"SELECT {_CHUNK_COLUMNS} FROM chunk AS c JOIN document AS d ON d.number = c.document "
+)
+# Left to itself, SQLite looks through all chunks of the generation for the few that are wanted.
+_WANTED_CHUNKS = "json_each(?) AS wanted CROSS JOIN chunk AS c ON c.number = wanted.value"
+_CHUNKS_BY_NUMBER = (
+    f"SELECT {_CHUNK_COLUMNS} FROM {_WANTED_CHUNKS} "
+    "CROSS JOIN document AS d ON d.number = c.document"
+)
 
 
-def record_row(record: DocumentRecord, total: int) -> Row:
-    """The values of ``RECORD_COLUMNS``; ``total`` is the number of chunks."""
+def record_row(record: DocumentRecord, access: int, total: int) -> Row:
+    """The values of ``RECORD_COLUMNS``; ``access`` is the number of the class, ``total`` that of
+    the chunks."""
     return (
         to_sql(record.id),
         record.version,
@@ -61,23 +78,29 @@ def record_row(record: DocumentRecord, total: int) -> Row:
         record.pipeline,
         record.mtime_ns,
         record.size,
+        to_sql(record.stamp),
         record.indexed_at,
         to_sql(record.title),
         to_sql(record.language),
         to_sql(record.media_type),
-        to_json(dict(record.metadata)),
+        metadata_json(record),
         str(record.status),
         to_json(record.problem.to_json()) if record.problem else None,
         record.failed_hash,
         to_sql(record.moved_from),
-        PUBLIC,
+        access,
         total,
     )
 
 
+def metadata_json(record: DocumentRecord) -> str:
+    """The metadata as it is stored."""
+    return to_json(dict(record.metadata))
+
+
 def read_record(row: Row) -> DocumentRecord:
-    """The record that :func:`record_row` was given."""
-    problem = from_json(row[13]) if row[13] is not None else None
+    """The record that :func:`record_row` was given, of a row of ``_RECORD_QUERY``."""
+    problem = from_json(row[14]) if row[14] is not None else None
     return DocumentRecord(
         id=from_sql(row[0]),
         version=row[1],
@@ -86,16 +109,24 @@ def read_record(row: Row) -> DocumentRecord:
         pipeline=row[4],
         mtime_ns=row[5],
         size=row[6],
-        indexed_at=row[7],
-        title=from_sql(row[8]),
-        language=from_sql(row[9]),
-        media_type=from_sql(row[10]),
-        metadata=from_json(row[11]),
-        status=Status(row[12]),
+        stamp=from_sql(row[7]),
+        indexed_at=row[8],
+        title=from_sql(row[9]),
+        language=from_sql(row[10]),
+        media_type=from_sql(row[11]),
+        metadata=from_json(row[12]),
+        status=Status(row[13]),
         problem=Problem(**{**problem, "status": Status(problem["status"])}) if problem else None,
-        failed_hash=row[14],
-        moved_from=from_sql(row[15]),
+        failed_hash=row[15],
+        moved_from=from_sql(row[16]),
+        access=read_allow(row[19]),
     )
+
+
+@lru_cache(maxsize=1024)
+def read_allow(allow: str) -> Allow:
+    """Who may read, as it was stored."""
+    return tuple(tuple(names) for names in from_json(allow))
 
 
 def place_row(chunk: Chunk, document_metadata: str) -> Row:
@@ -165,16 +196,31 @@ def number_list(numbers: Iterable[int]) -> str:
     return json.dumps([int(number) for number in numbers])
 
 
-def records(connection: apsw.Connection) -> Iterator[DocumentRecord]:
-    """Every record, by id."""
-    query = f"SELECT {RECORD_COLUMNS} FROM document ORDER BY id"
-    return map(read_record, connection.execute(query))
+def records(connection: apsw.Connection, within: Sequence[str] = ()) -> Iterator[DocumentRecord]:
+    """Records by id: all, or of documents that one of ``within`` names or is around."""
+    if not within or "" in within:
+        return map(read_record, connection.execute(_RECORD_QUERY + " ORDER BY id"))
+    found: dict[str, DocumentRecord] = {}
+    for prefix in within:
+        inside = prefix if prefix.endswith(":") else prefix.rstrip("/") + "/"
+        # All that begins with a prefix comes before the prefix with its last character raised.
+        after = inside[:-1] + chr(ord(inside[-1]) + 1)
+        rows = connection.execute(
+            _RECORD_QUERY + " WHERE id = ? OR (id >= ? AND id < ?)",
+            (to_sql(prefix), to_sql(inside), to_sql(after)),
+        )
+        found.update((record.id, record) for record in map(read_record, rows))
+    return iter(sorted(found.values(), key=lambda record: record.id))
+
+
+def document_ids(connection: apsw.Connection) -> list[str]:
+    """Ids of all documents, in order."""
+    return [from_sql(row[0]) for row in connection.execute("SELECT id FROM document ORDER BY id")]
 
 
 def record(connection: apsw.Connection, document: str) -> DocumentRecord | None:
     """The record of one document."""
-    query = f"SELECT {RECORD_COLUMNS} FROM document WHERE id = ?"
-    row = connection.execute(query, (to_sql(document),)).fetchone()
+    row = connection.execute(_RECORD_QUERY + " WHERE id = ?", (to_sql(document),)).fetchone()
     return read_record(row) if row else None
 
 
@@ -225,23 +271,21 @@ def chunks_of(
     return [read_chunk(row) for row in rows]
 
 
-def chunk(connection: apsw.Connection, generation: int, chunk_id: str) -> Chunk | None:
+def chunk(connection: apsw.Connection, chunk_id: str) -> Chunk | None:
     """The chunk with this id."""
-    query = _CHUNK_QUERY + "WHERE c.generation = ? AND c.id = ?"
-    row = connection.execute(query, (generation, to_sql(chunk_id))).fetchone()
+    row = connection.execute(_CHUNK_QUERY + "WHERE c.id = ?", (to_sql(chunk_id),)).fetchone()
     return read_chunk(row) if row else None
 
 
 def by_number(connection: apsw.Connection, numbers: Iterable[int]) -> dict[int, Chunk]:
     """Those of the chunks that live."""
-    query = _CHUNK_QUERY + "WHERE c.number IN (SELECT value FROM json_each(?))"
-    rows = connection.execute(query, (number_list(numbers),))
+    rows = connection.execute(_CHUNKS_BY_NUMBER, (number_list(numbers),))
     return {row[0]: read_chunk(row) for row in rows}
 
 
 def live(connection: apsw.Connection, numbers: Iterable[int]) -> set[int]:
     """Those of the numbers that stand for a chunk."""
-    query = "SELECT number FROM chunk WHERE number IN (SELECT value FROM json_each(?))"
+    query = f"SELECT c.number FROM {_WANTED_CHUNKS}"
     return {number for (number,) in connection.execute(query, (number_list(numbers),))}
 
 
@@ -258,8 +302,8 @@ def inputs(connection: apsw.Connection, document_id: str) -> dict[str, str]:
 def numbers_of_inputs(connection: apsw.Connection, hashes: Sequence[str]) -> dict[int, str]:
     """Chunk number → input hash, one chunk for each of the hashes that a chunk has."""
     rows = connection.execute(
-        "SELECT MIN(number), input_hash FROM chunk "
-        "WHERE input_hash IN (SELECT value FROM json_each(?)) GROUP BY input_hash",
+        "SELECT MIN(c.number), c.input_hash FROM json_each(?) AS wanted "
+        "CROSS JOIN chunk AS c ON c.input_hash = wanted.value GROUP BY c.input_hash",
         (to_json(list(hashes)),),
     )
     return dict(rows)
@@ -273,23 +317,54 @@ def numbers(connection: apsw.Connection) -> list[tuple[int, str, str]]:
 
 def history(connection: apsw.Connection, document_id: str) -> list[HistoryEntry]:
     """What became of one document, oldest first."""
-    rows = connection.execute(
-        "SELECT version, library_version, time, added, removed, moved_from FROM history "
-        "WHERE document = ? ORDER BY number",
-        (to_sql(document_id),),
-    )
+    return _history(connection, "document = ?", document_id)
+
+
+def mentions(connection: apsw.Connection, chunk_id: str) -> list[HistoryEntry]:
+    """Entries that a chunk went with, oldest first."""
+    return _history(connection, "number IN (SELECT entry FROM departed WHERE chunk = ?)", chunk_id)
+
+
+def moves_of(connection: apsw.Connection, document_id: str) -> list[HistoryEntry]:
+    """Entries of documents that came by moving this one, oldest first."""
+    return _history(connection, "moved_from = ?", document_id)
+
+
+def _history(connection: apsw.Connection, condition: str, value: str) -> list[HistoryEntry]:
+    rows: list[Row] = connection.execute(
+        "SELECT number, document, version, library_version, time, added, moved_from, edits "
+        f"FROM history WHERE {condition} ORDER BY number",
+        (to_sql(value),),
+    ).fetchall()
     return [
         HistoryEntry(
-            document=document_id,
+            document=from_sql(document),
             version=version,
             library_version=library_version,
             time=time,
             added=tuple(from_json(added)),
-            removed=tuple(from_json(removed)),
+            removed=_departed(connection, number),
             moved_from=from_sql(moved_from),
+            edits=decode_edits(edits),
         )
-        for version, library_version, time, added, removed, moved_from in rows
+        for number, document, version, library_version, time, added, moved_from, edits in rows
     ]
+
+
+def _departed(connection: apsw.Connection, entry: int) -> tuple[RemovedChunk, ...]:
+    rows = connection.execute(
+        "SELECT chunk, span_start, span_end FROM departed WHERE entry = ? ORDER BY place", (entry,)
+    )
+    return tuple(RemovedChunk(from_sql(chunk), start, end) for chunk, start, end in rows)
+
+
+def journal(connection: apsw.Connection, event: str, limit: int) -> list[JournalEntry]:
+    """The newest entries of this event, newest first."""
+    rows = connection.execute(
+        "SELECT time, event, detail FROM journal WHERE event = ? ORDER BY number DESC LIMIT ?",
+        (to_sql(event), limit),
+    )
+    return [JournalEntry(time, from_sql(name), from_json(detail)) for time, name, detail in rows]
 
 
 def left_out(connection: apsw.Connection) -> frozenset[str]:

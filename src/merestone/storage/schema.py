@@ -8,46 +8,51 @@ from pathlib import Path
 
 import apsw
 
+from merestone.storage import faults, generations
 from merestone.storage.failures import not_a_library
-from merestone.types import StoreError
+from merestone.types import EmbedderIdentity, StoreError
 
 APPLICATION_ID = 0x4D455245
 """``MERE`` in ASCII, in the file's header: ``file library.db`` shows it."""
-SCHEMA = 1
+SCHEMA = 2
 PAGE_SIZE = 8192
-PUBLIC = 0
-"""The access class that everyone may read."""
+UNSAID_CLASS = 0
+"""The access class of documents of which nothing says who may read them."""
 
-# The analyser in ``text`` has already made the terms, so the tokenizer only has to part them at
-# white space: every category is a token character but separators (Z) and control codes (Cc).
-TOKENIZER = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Cf Cn Co Cs'"
-
-_TABLES = f"""
+TABLES = tuple(
+    statement.strip()
+    for statement in """
 CREATE TABLE meta (
     row INTEGER PRIMARY KEY CHECK (row = 1),
     identity TEXT NOT NULL,            -- tells this library from a later one at the same path
     library_version INTEGER NOT NULL,  -- one up per transaction that changed anything
-    generation INTEGER NOT NULL
+    generation INTEGER NOT NULL,       -- the one that answers
+    access_rules TEXT                  -- fingerprint of the rules that every document is judged by
 );
 CREATE TABLE generation (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     embedder TEXT NOT NULL,            -- fingerprint
     embedder_name TEXT NOT NULL,
-    dimension INTEGER NOT NULL
+    dimension INTEGER NOT NULL,
+    settings TEXT NOT NULL,            -- JSON object: how to open the embedder again
+    canary BLOB NOT NULL,              -- float32: its vector of a known text
+    building INTEGER NOT NULL          -- 1: in the making; 0 and not answering: to be dropped
 );
 CREATE TABLE access_class (
     number INTEGER PRIMARY KEY,
-    allow TEXT NOT NULL                -- JSON array of principals
+    allow TEXT NOT NULL UNIQUE         -- JSON arrays of principals; each must name the asker
 );
 CREATE TABLE document (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
-    id TEXT NOT NULL UNIQUE,
+    generation INTEGER NOT NULL,
+    id TEXT NOT NULL,
     version TEXT NOT NULL,
     uri TEXT NOT NULL,
     source_hash TEXT NOT NULL,
     pipeline TEXT NOT NULL,
     mtime_ns INTEGER NOT NULL,
     size INTEGER NOT NULL,
+    stamp TEXT NOT NULL,
     indexed_at TEXT NOT NULL,
     title TEXT,
     language TEXT,
@@ -60,8 +65,10 @@ CREATE TABLE document (
     access INTEGER NOT NULL,
     total INTEGER NOT NULL,            -- chunks
     created TEXT GENERATED ALWAYS AS (json_extract(metadata, '$.created')) VIRTUAL,
-    modified TEXT GENERATED ALWAYS AS (json_extract(metadata, '$.modified')) VIRTUAL
+    modified TEXT GENERATED ALWAYS AS (json_extract(metadata, '$.modified')) VIRTUAL,
+    UNIQUE (generation, id)
 );
+CREATE INDEX document_access ON document (generation, access);
 CREATE TABLE document_body (
     document INTEGER PRIMARY KEY,
     text TEXT NOT NULL,
@@ -93,12 +100,9 @@ CREATE TABLE chunk (
     text TEXT NOT NULL,
     UNIQUE (generation, id)
 );
-CREATE INDEX chunk_order ON chunk (document, ordinal);
-CREATE INDEX chunk_input ON chunk (input_hash);
-CREATE VIRTUAL TABLE lexical USING fts5(
-    terms, tags, content='', contentless_delete=1, detail=full, tokenize="{TOKENIZER}"
-);
-CREATE VIRTUAL TABLE lexical_vocabulary USING fts5vocab(lexical, row);
+-- Holds all that a filter by document and access looks at.
+CREATE INDEX chunk_order ON chunk (generation, document, ordinal, access);
+CREATE INDEX chunk_input ON chunk (generation, input_hash);
 CREATE TABLE dense (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     generation INTEGER NOT NULL,
@@ -106,7 +110,6 @@ CREATE TABLE dense (
     dimension INTEGER NOT NULL,
     chunks BLOB NOT NULL,              -- int64, ascending
     documents BLOB NOT NULL,           -- int64
-    classes BLOB NOT NULL,             -- int32
     scales BLOB NOT NULL,              -- float32: codes times scale is about the vector
     bounds BLOB NOT NULL,              -- float32 pairs: norm of what the codes lose, of the codes
     codes BLOB NOT NULL,               -- int8
@@ -115,25 +118,40 @@ CREATE TABLE dense (
 CREATE TABLE left_out (id TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE history (
     number INTEGER PRIMARY KEY,
+    generation INTEGER NOT NULL,
     document TEXT NOT NULL,
     version TEXT NOT NULL,             -- empty: the document was removed
     library_version INTEGER NOT NULL,
     time TEXT NOT NULL,
-    added TEXT NOT NULL,               -- JSON arrays of chunk ids
-    removed TEXT NOT NULL,
-    moved_from TEXT
+    added TEXT NOT NULL,               -- JSON array of chunk ids
+    moved_from TEXT,
+    access INTEGER NOT NULL,           -- who could read it then
+    edits BLOB                         -- zlib of JSON: runs of text shared with the version before
 );
 CREATE INDEX history_document ON history (document);
+CREATE INDEX history_moved ON history (moved_from) WHERE moved_from IS NOT NULL;
+CREATE TABLE departed (                -- chunks that went with an entry of the history
+    entry INTEGER NOT NULL,
+    place INTEGER NOT NULL,
+    chunk TEXT NOT NULL,
+    span_start INTEGER NOT NULL,
+    span_end INTEGER NOT NULL,
+    PRIMARY KEY (entry, place)
+) WITHOUT ROWID;
+CREATE INDEX departed_chunk ON departed (chunk);
 CREATE TABLE journal (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     time TEXT NOT NULL,
     event TEXT NOT NULL,
     detail TEXT NOT NULL               -- JSON
 );
-"""
+""".split(";\n")
+    if statement.strip()
+)
+"""One statement each."""
 
 
-def create(path: Path, embedder: str, embedder_name: str, dimension: int) -> None:
+def create(path: Path, embedder: EmbedderIdentity) -> None:
     """Make an empty library at ``path``, whole or not at all.
 
     It is built under another name and renamed, so no reader ever opens half a schema. The caller
@@ -146,31 +164,33 @@ def create(path: Path, embedder: str, embedder_name: str, dimension: int) -> Non
     try:
         connection.execute(f"PRAGMA page_size = {PAGE_SIZE}").fetchall()
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}").fetchall()
-        with connection:
-            connection.execute(_TABLES)
-            connection.execute(
-                "INSERT INTO generation (embedder, embedder_name, dimension) VALUES (?, ?, ?)",
-                (embedder, embedder_name, dimension),
-            )
-            connection.execute(
-                "INSERT INTO meta VALUES (1, ?, 0, ?)",
-                (secrets.token_hex(16), connection.last_insert_rowid()),
-            )
-            connection.execute("INSERT INTO access_class VALUES (?, '[\"public\"]')", (PUBLIC,))
-            connection.execute(f"PRAGMA user_version = {SCHEMA}").fetchall()
+        # Not rolled back on an error, which SQLite may have done already: the draft is given up.
+        connection.execute("BEGIN IMMEDIATE")
+        for statement in TABLES:
+            connection.execute(statement)
+        number = generations.add(connection, embedder, building=False)
+        connection.execute(
+            "INSERT INTO meta (row, identity, library_version, generation) VALUES (1, ?, 0, ?)",
+            (secrets.token_hex(16), number),
+        )
+        connection.execute("INSERT INTO access_class VALUES (?, '[]')", (UNSAID_CLASS,))
+        connection.execute(f"PRAGMA user_version = {SCHEMA}").fetchall()
+        connection.execute("COMMIT")
         # Kept in the file's header. Closing the only connection leaves no log behind.
         connection.execute("PRAGMA journal_mode = wal").fetchall()
     finally:
         connection.close()
-    _flush(draft)
+    flush(draft)
+    faults.reach("before-create")
     os.replace(draft, path)
-    _flush(path.parent)
+    flush(path.parent)
+    faults.reach("after-create")
 
 
 _CREATE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI
 
 
-def _flush(path: Path) -> None:
+def flush(path: Path) -> None:
     """Make a file, or the names in a folder, survive a power cut."""
     if path.is_dir() and os.name == "nt":
         return  # Windows has no handle for a folder; NTFS journals the rename
@@ -181,11 +201,14 @@ def _flush(path: Path) -> None:
         os.close(descriptor)
 
 
-def recognise(connection: apsw.Connection, path: Path) -> None:
-    """Raise :class:`StoreError` unless ``path`` is a library that this version can read."""
+def recognise(connection: apsw.Connection, path: Path) -> int:
+    """The schema of the library at ``path``, which may be older than this version's.
+
+    Raises :class:`StoreError` unless it is a library that this version knows.
+    """
     if connection.pragma("application_id") != APPLICATION_ID:
         raise not_a_library(path, "it is the file of another program")
-    schema = connection.pragma("user_version")
+    schema = int(connection.pragma("user_version"))
     if schema > SCHEMA:
         raise StoreError(
             "schema-too-new",
@@ -195,3 +218,4 @@ def recognise(connection: apsw.Connection, path: Path) -> None:
         )
     if schema < 1:
         raise not_a_library(path, f"there is no schema {schema}")
+    return schema

@@ -8,17 +8,21 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from merestone.storage import integrity, lexical, rows
+from merestone.storage import generations, integrity, lexical, rows, scope
 from merestone.storage.filters import permitted
-from merestone.storage.writer import read_generation
+from merestone.storage.scope import Judgements
 from merestone.types import (
+    AllOf,
     Chunk,
     Document,
     DocumentRecord,
     Filter,
     Generation,
     HistoryEntry,
+    JournalEntry,
+    Reader,
     Scored,
+    StoreError,
     Vectors,
 )
 
@@ -33,8 +37,12 @@ _PARTS = {
     "chunk_order": "chunks",
     "chunk_input": "chunks",
     "dense": "vectors",
+    "document_access": "documents",
     "history": "history",
     "history_document": "history",
+    "history_moved": "history",
+    "departed": "history",
+    "departed_chunk": "history",
     "journal": "journal",
 }
 """Table or index → part of the library, for the sizes."""
@@ -46,7 +54,15 @@ class SQLiteSnapshot:
     It belongs to the thread that uses it; other threads take snapshots of their own.
     """
 
-    def __init__(self, connection: apsw.Connection, path: Path, segments: Segments) -> None:
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        path: Path,
+        segments: Segments,
+        judgements: Judgements,
+        reader: Reader,
+        generation: int | None,
+    ) -> None:
         self._open: apsw.Connection | None = connection
         self._path = path
         self._load_segments = segments
@@ -55,7 +71,12 @@ class SQLiteSnapshot:
         row: rows.Row = next(connection.execute("SELECT identity, library_version FROM meta"))
         self._identity: str = row[0]
         self._library_version: int = row[1]
-        self._generation = read_generation(connection)
+        self._generation = (
+            generations.answering(connection)
+            if generation is None
+            else generations.numbered(connection, generation)
+        )
+        self._is_limited = scope.enter(connection, reader, self._generation.number, judgements, row)
 
     def end(self) -> None:
         """Refuse any further use."""
@@ -79,12 +100,35 @@ class SQLiteSnapshot:
 
     @property
     def generation(self) -> Generation:
-        """Which embedder the rows were made with."""
+        """The one that this snapshot shows."""
         return self._generation
 
-    def records(self) -> Iterator[DocumentRecord]:
-        """Every document, by id."""
-        return rows.records(self._connection)
+    @property
+    def is_limited(self) -> bool:
+        """True if there could be documents that the reader may not see."""
+        return self._is_limited
+
+    def access_rules(self) -> str | None:
+        """Fingerprint of the policy that every document was last judged by; ``None``: never."""
+        found: str | None = rows.value_of(self._connection, "SELECT access_rules FROM meta")
+        return found
+
+    def building(self) -> Generation | None:
+        """The generation in the making, if there is one."""
+        return generations.building(self._connection)
+
+    def journal(self, event: str, limit: int = 1) -> list[JournalEntry]:
+        """Newest first; nothing for a reader who is not the owner."""
+        return rows.journal(self._connection, event, limit)
+
+    def records(self, within: Sequence[str] = ()) -> Iterator[DocumentRecord]:
+        """Documents by id: all, or those that are one of ``within`` or in a folder or source that
+        one of them names."""
+        return rows.records(self._connection, within)
+
+    def document_ids(self) -> list[str]:
+        """Ids of all documents, in order."""
+        return rows.document_ids(self._connection)
 
     def record(self, document: str) -> DocumentRecord | None:
         """What is known of one document."""
@@ -116,7 +160,7 @@ class SQLiteSnapshot:
 
     def chunk(self, chunk_id: str) -> Chunk | None:
         """The chunk with this id."""
-        return rows.chunk(self._connection, self._generation.number, chunk_id)
+        return rows.chunk(self._connection, chunk_id)
 
     def by_number(self, numbers: Sequence[int]) -> dict[int, Chunk]:
         """Chunks by number; numbers that no longer live are absent."""
@@ -127,11 +171,14 @@ class SQLiteSnapshot:
     ) -> list[Scored]:
         """Best ``limit`` chunks by BM25 among those that ``where`` lets through, best first."""
         condition = permitted(where) if where is not None else None
-        return lexical.search(self._connection, terms, limit, condition)
+        visible = self._live if self._is_limited else None
+        number = self._generation.number
+        return lexical.search(self._connection, number, terms, limit, condition, visible)
 
     def lexical_scores(self, terms: Sequence[str], numbers: Sequence[int]) -> dict[int, float]:
         """BM25 of these chunks; those that hold no term are absent."""
-        return lexical.scores(self._connection, terms, numbers)
+        visible = sorted(self._live(numbers))
+        return lexical.scores(self._connection, self._generation.number, terms, visible)
 
     def dense(self, vector: Vectors, limit: int, where: Filter | None = None) -> list[Scored]:
         """Best ``limit`` chunks by dot product with ``vector`` of shape ``(dimension,)``, as a
@@ -140,10 +187,10 @@ class SQLiteSnapshot:
 
         from merestone.storage import dense
 
-        dense.check_vectors(vector, self._generation.dimension, "The vector of the query")
+        dense.check_vectors(vector, self._dimension, "The vector of the query")
         documents = None
-        if where is not None:
-            found = self._connection.execute(*permitted(where))
+        if where is not None or self._is_limited:
+            found = self._connection.execute(*permitted(where or AllOf(())))
             documents = np.fromiter((row[0] for row in found), dtype=np.int64)
         return dense.search(self._dense_segments(), vector, limit, documents, self._live)
 
@@ -151,7 +198,7 @@ class SQLiteSnapshot:
         """Dot products of these chunks with ``vector``."""
         from merestone.storage import dense
 
-        dense.check_vectors(vector, self._generation.dimension, "The vector of the query")
+        dense.check_vectors(vector, self._dimension, "The vector of the query")
         return dense.scores(self._dense_segments(), vector, sorted(self._live(numbers)))
 
     def vectors(self, numbers: Sequence[int]) -> dict[int, Vectors]:
@@ -162,10 +209,13 @@ class SQLiteSnapshot:
 
     def vectors_of_inputs(self, hashes: Sequence[str]) -> dict[str, Vectors]:
         """Stored vectors by input hash, for those hashes that a chunk has."""
+        found = rows.numbers_of_inputs(self._connection, hashes)
+        if not found:
+            return {}
         from merestone.storage import dense
 
-        found = rows.numbers_of_inputs(self._connection, hashes)
-        stored = dense.vectors(self._dense_segments(), sorted(found))
+        # Not by the segments in memory: a sync asks for a few rows of a library of any size.
+        stored = dense.stored_rows(self._connection, self._generation.number, sorted(found))
         return {found[number]: vector for number, vector in stored.items()}
 
     def numbers(self) -> list[tuple[int, str, str]]:
@@ -176,8 +226,20 @@ class SQLiteSnapshot:
         """Oldest first; an entry with an empty version says that the document was removed."""
         return rows.history(self._connection, document)
 
+    def mentions(self, chunk_id: str) -> list[HistoryEntry]:
+        """Entries that a chunk went with, oldest first."""
+        return rows.mentions(self._connection, chunk_id)
+
+    def moves_of(self, document: str) -> list[HistoryEntry]:
+        """Entries of documents that came by moving this one, oldest first."""
+        return rows.moves_of(self._connection, document)
+
     def bytes(self) -> dict[str, int]:
-        """Sizes on disk by part; ``log`` is the file beside the library, the rest is in it."""
+        """Sizes on disk by part; ``log`` is the file beside the library, the rest is in it.
+
+        Raises :class:`StoreError` with code ``owner-only`` for who may not see everything.
+        """
+        self._require_owner()
         sizes: dict[str, int] = {}
         pages = self._connection.execute("SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE")
         for name, size in pages:
@@ -191,8 +253,25 @@ class SQLiteSnapshot:
         return sizes
 
     def check(self) -> list[str]:
-        """Faults of the file and of the agreement between its tables; empty if there are none."""
-        return integrity.faults_of(self._connection, self._generation)
+        """Faults of the file and of the agreement between its tables; empty if there are none.
+
+        Raises :class:`StoreError` with code ``owner-only`` for who may not see everything.
+        """
+        self._require_owner()
+        return integrity.faults_of(self._connection)
+
+    def _require_owner(self) -> None:
+        if self._is_limited:
+            raise StoreError(
+                "owner-only",
+                "This looks at the whole library, and there are documents that not everyone "
+                "may read.",
+                "Ask as the owner.",
+            )
+
+    @property
+    def _dimension(self) -> int:
+        return self._generation.embedder.dimension
 
     def _live(self, numbers: Iterable[int]) -> set[int]:
         return rows.live(self._connection, numbers)

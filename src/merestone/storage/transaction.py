@@ -8,19 +8,27 @@ from datetime import UTC, datetime
 
 import apsw
 
-from merestone.storage import faults, lexical
-from merestone.storage.codec import encode_body, from_sql, id_list, to_sql
+from merestone.storage import faults, generations, lexical
+from merestone.storage.codec import (
+    encode_body,
+    encode_edits,
+    from_sql,
+    id_list,
+    to_json,
+    to_sql,
+)
 from merestone.storage.rows import (
     PLACE_COLUMNS,
     RECORD_COLUMNS,
     Row,
+    metadata_json,
     number_list,
     place_row,
     record_row,
     value_of,
 )
-from merestone.storage.schema import PUBLIC
 from merestone.types import (
+    Allow,
     Change,
     ChunkRow,
     Counts,
@@ -28,6 +36,8 @@ from merestone.types import (
     DocumentRecord,
     Generation,
     Put,
+    RemovedChunk,
+    SharedRun,
     StoreError,
     Touch,
     Vectors,
@@ -42,8 +52,8 @@ _MOVED_CHUNK = (
     f"({', '.join('?' * (PLACE_COLUMNS.count(',') + 1))}) WHERE number = ?"
 )
 _NEW_RECORD = (
-    f"INSERT INTO document ({RECORD_COLUMNS}) "
-    f"VALUES ({', '.join('?' * (RECORD_COLUMNS.count(',') + 1))})"
+    f"INSERT INTO document (generation, {RECORD_COLUMNS}) "
+    f"VALUES ({', '.join('?' * (RECORD_COLUMNS.count(',') + 2))})"
 )
 _CHANGED_RECORD = (
     f"UPDATE document SET ({RECORD_COLUMNS}) = "
@@ -62,6 +72,14 @@ class _StoredDocument:
         return self.row[1]  # type: ignore[no-any-return]
 
     @property
+    def pipeline(self) -> str:
+        return self.row[4]  # type: ignore[no-any-return]
+
+    @property
+    def access(self) -> int:
+        return self.row[-2]  # type: ignore[no-any-return]
+
+    @property
     def total(self) -> int:
         return self.row[-1]  # type: ignore[no-any-return]
 
@@ -71,12 +89,16 @@ class _StoredChunk:
     number: int
     input_hash: str
     place: Row
+    """The values of ``PLACE_COLUMNS``."""
+
+    def gone(self, identifier: str) -> RemovedChunk:
+        """What the history says of it once it went."""
+        return RemovedChunk(identifier, self.place[1], self.place[2])
 
 
 @dataclass(frozen=True, slots=True)
 class _NewVector:
     document: int
-    access: int
     vector: Vectors
 
 
@@ -89,6 +111,7 @@ class Transaction:
     def __init__(self, connection: apsw.Connection, generation: Generation) -> None:
         self._connection = connection
         self._generation = generation
+        self._answering = generations.answering(connection).number
         self._time = datetime.now(UTC).isoformat(timespec="seconds")
         self._version: int = value_of(connection, "SELECT library_version FROM meta") + 1
         # Numbers are given out here, so that rows and indexes can be written in one go each.
@@ -96,7 +119,7 @@ class Transaction:
             connection, "SELECT IFNULL(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'chunk'"
         )
         self._unindexed: set[int] = set()
-        self._terms: dict[int, tuple[str, str]] = {}
+        self._terms: dict[int, str] = {}
         self._vectors: dict[int, _NewVector] = {}
         self.counts = Counts()
         self.changed = False
@@ -113,8 +136,8 @@ class Transaction:
                 case Delete(document, leave_out):
                     self._delete(document, leave_out)
         faults.reach("after-rows")
-        lexical.remove(self._connection, self._unindexed)
-        lexical.add(self._connection, self._terms)
+        lexical.remove(self._connection, self._generation.number, self._unindexed)
+        lexical.add(self._connection, self._generation.number, self._terms)
         faults.reach("after-lexical")
         self._store_vectors()
         faults.reach("after-dense")
@@ -124,23 +147,54 @@ class Transaction:
     def _put(self, change: Put) -> None:
         _check_put(change)
         record = change.record
-        stored = self._stored(record.id)
-        row = record_row(record, len(change.rows))
-        number = self._store_record(stored, row)
+        stored = self._stored(record.id, self._generation.number)
+        access = self._class_of(record.access)
+        number = self._store_record(stored, record_row(record, access, len(change.rows)))
         self._store_body(number, change)
         self._change("DELETE FROM left_out WHERE id = ?", (to_sql(record.id),))
-        added, removed = self._store_chunks(number, change, _tags_differ(stored, row))
+        reindex = stored is not None and stored.pipeline != record.pipeline
+        added, removed = self._store_chunks(number, access, change, reindex)
         if stored is None or stored.version != record.version or added or removed:
-            self._note(record.id, record.version, added, removed, record.moved_from)
+            self._note_version(change, added, removed, access)
+
+    def _note_version(
+        self, change: Put, added: list[str], removed: list[RemovedChunk], access: int
+    ) -> None:
+        record, edits = change.record, change.edits
+        if self._generation.number != self._answering:
+            # The history tells what a reader sees change when this generation takes over.
+            before = self._stored(record.id, self._answering)
+            if before is not None:
+                old = self._stored_chunks(before.number)
+                ids = [row.chunk.id for row in change.rows]
+                added = [identifier for identifier in ids if identifier not in old]
+                removed = [
+                    chunk.gone(identifier)
+                    for identifier, chunk in old.items()
+                    if identifier not in set(ids)
+                ]
+                if before.version == record.version:
+                    edits = (SharedRun(0, 0, len(change.document.text)),)
+                    if not (added or removed):
+                        return
+        self._note(record.id, record.version, added, removed, record.moved_from, access, edits)
 
     def _touch(self, record: DocumentRecord) -> None:
-        stored = self._stored(record.id)
-        self._store_record(stored, record_row(record, stored.total if stored else 0))
+        stored = self._stored(record.id, self._generation.number)
+        access = self._class_of(record.access)
+        number = self._store_record(
+            stored, record_row(record, access, stored.total if stored else 0)
+        )
+        if stored is not None and stored.access != access:
+            self._change(
+                "UPDATE chunk SET access = ? WHERE generation = ? AND document = ?",
+                (access, self._generation.number, number),
+            )
 
     def _delete(self, document: str, leave_out: bool) -> None:
         if leave_out:
             self._change("INSERT OR IGNORE INTO left_out VALUES (?)", (to_sql(document),))
-        stored = self._stored(document)
+        stored = self._stored(document, self._generation.number)
         if stored is None:
             return
         chunks = self._stored_chunks(stored.number)
@@ -148,16 +202,40 @@ class Transaction:
         self._change("DELETE FROM document_body WHERE document = ?", (stored.number,))
         self._change("DELETE FROM document WHERE number = ?", (stored.number,))
         self.counts += Counts(removed=len(chunks))
-        self._note(document, "", [], list(chunks), None)
+        if self._generation.number == self._answering:
+            removed = [chunk.gone(identifier) for identifier, chunk in chunks.items()]
+            self._note(document, "", [], removed, None, stored.access)
 
-    def _stored(self, document: str) -> _StoredDocument | None:
-        query = f"SELECT number, {RECORD_COLUMNS} FROM document WHERE id = ?"
-        row = self._connection.execute(query, (to_sql(document),)).fetchone()
+    def flip(self) -> None:
+        """Let the generation that is written to answer."""
+        for document in generations.lost_by_flip(self._connection, self._generation.number):
+            stored = self._stored(document, self._answering)
+            if stored is not None:
+                chunks = self._stored_chunks(stored.number)
+                removed = [chunk.gone(identifier) for identifier, chunk in chunks.items()]
+                self._note(document, "", [], removed, None, stored.access)
+        self._change("UPDATE meta SET generation = ?", (self._generation.number,))
+        self._change("UPDATE generation SET building = 0", ())
+        self._change("UPDATE meta SET library_version = ?", (self._version,))
+
+    def _class_of(self, allow: Allow) -> int:
+        """Number of the access class, which is made if there is none."""
+        wanted = (to_json(allow),)
+        query = "SELECT number FROM access_class WHERE allow = ?"
+        row = self._connection.execute(query, wanted).fetchone()
+        if row is None:
+            self._change("INSERT INTO access_class (allow) VALUES (?)", wanted)
+            return self._connection.last_insert_rowid()
+        return int(row[0])
+
+    def _stored(self, document: str, generation: int) -> _StoredDocument | None:
+        query = f"SELECT number, {RECORD_COLUMNS} FROM document WHERE generation = ? AND id = ?"
+        row = self._connection.execute(query, (generation, to_sql(document))).fetchone()
         return _StoredDocument(row[0], row[1:]) if row else None
 
     def _store_record(self, stored: _StoredDocument | None, row: Row) -> int:
         if stored is None:
-            self._change(_NEW_RECORD, row)
+            self._change(_NEW_RECORD, (self._generation.number, *row))
             return self._connection.last_insert_rowid()
         if stored.row != row:
             self._change(_CHANGED_RECORD, (*row, stored.number))
@@ -170,9 +248,12 @@ class Transaction:
             self._change("INSERT OR REPLACE INTO document_body VALUES (?, ?, ?)", (number, *new))
 
     def _store_chunks(
-        self, document: int, change: Put, tags_differ: bool
-    ) -> tuple[list[str], list[str]]:
-        """Bring the chunks of a document up to date; ids that came, and ids that went."""
+        self, document: int, access: int, change: Put, reindex: bool
+    ) -> tuple[list[str], list[RemovedChunk]]:
+        """Bring the chunks of a document up to date; ids that came, and chunks that went.
+
+        ``reindex`` says that equal inputs may have other terms than those that are stored.
+        """
         stored = self._stored_chunks(document)
         wanted = {row.chunk.id: row for row in change.rows}
         kept = {
@@ -180,23 +261,28 @@ class Transaction:
             for identifier, row in wanted.items()
             if identifier in stored and stored[identifier].input_hash == row.input_hash
         }
-        gone = [identifier for identifier in stored if identifier not in wanted]
+        gone = [
+            chunk.gone(identifier)
+            for identifier, chunk in stored.items()
+            if identifier not in wanted
+        ]
         new = [identifier for identifier in wanted if identifier not in stored]
         fresh = [row for identifier, row in wanted.items() if identifier not in kept]
         self._drop_chunks(
             [chunk.number for identifier, chunk in stored.items() if identifier not in kept]
         )
-        record = change.record
-        tags = lexical.stored_tags(PUBLIC, record.language, record.media_type)
-        metadata = record_row(record, 0)[11]
+        metadata = metadata_json(change.record)
         for identifier, chunk in kept.items():
-            row = wanted[identifier]
-            place = place_row(row.chunk, metadata)
+            place = place_row(wanted[identifier].chunk, metadata)
             if place != chunk.place:
                 self._change(_MOVED_CHUNK, (*place, chunk.number))
-            if tags_differ and row.terms:
-                self._reindex(chunk.number, lexical.stored_terms(row.terms), tags)
-        self._add_chunks(document, fresh, metadata, tags)
+            if reindex and wanted[identifier].terms:
+                self._reindex(chunk.number, wanted[identifier].terms)
+        self._change(
+            "UPDATE chunk SET access = ?1 WHERE generation = ?2 AND document = ?3 AND access <> ?1",
+            (access, self._generation.number, document),
+        )
+        self._add_chunks(document, access, fresh, metadata)
         self.counts += Counts(
             added=len(new),
             removed=len(gone),
@@ -208,8 +294,9 @@ class Transaction:
     def _stored_chunks(self, document: int) -> dict[str, _StoredChunk]:
         """Chunks of a document by id, in order."""
         rows = self._connection.execute(
-            f"SELECT number, id, input_hash, {PLACE_COLUMNS} FROM chunk WHERE document = ? "
-            "ORDER BY ordinal",
+            f"SELECT number, id, input_hash, {PLACE_COLUMNS} FROM chunk "
+            "WHERE generation = (SELECT generation FROM document WHERE number = ?1) "
+            "AND document = ?1 ORDER BY ordinal",
             (document,),
         )
         return {
@@ -218,7 +305,7 @@ class Transaction:
         }
 
     def _add_chunks(
-        self, document: int, rows: Sequence[ChunkRow], metadata: str, tags: str
+        self, document: int, access: int, rows: Sequence[ChunkRow], metadata: str
     ) -> None:
         if not rows:
             return
@@ -240,13 +327,13 @@ class Transaction:
                     document,
                     to_sql(chunk.id),
                     row.input_hash,
-                    PUBLIC,
+                    access,
                     to_sql(chunk.text),
                     *place_row(chunk, metadata),
                 )
             )
-            self._terms[number] = (lexical.stored_terms(row.terms), tags)
-            self._vectors[number] = _NewVector(document, PUBLIC, row.vector)
+            self._terms[number] = lexical.stored_terms(row.terms)
+            self._vectors[number] = _NewVector(document, row.vector)
         self.changed = True
         try:
             self._connection.executemany(_NEW_CHUNK, values)
@@ -265,11 +352,11 @@ class Transaction:
             if self._vectors.pop(number, None) is None:
                 self._unindexed.add(number)
 
-    def _reindex(self, number: int, terms: str, tags: str) -> None:
-        """Give a chunk that stays new terms: a change of language changes its stems."""
+    def _reindex(self, number: int, terms: Sequence[str]) -> None:
+        """Give a chunk that stays the terms that the analyser makes of it now."""
         if number not in self._vectors:
             self._unindexed.add(number)
-        self._terms[number] = (terms, tags)
+        self._terms[number] = lexical.stored_terms(terms)
         self.changed = True
 
     def _note(
@@ -277,21 +364,33 @@ class Transaction:
         document: str,
         version: str,
         added: Sequence[str],
-        removed: Sequence[str],
+        removed: Sequence[RemovedChunk],
         moved_from: str | None,
+        access: int,
+        edits: Sequence[SharedRun] = (),
     ) -> None:
         self._change(
-            "INSERT INTO history (document, version, library_version, time, added, removed, "
-            "moved_from) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO history (generation, document, version, library_version, time, added, "
+            "moved_from, access, edits) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
+                self._generation.number,
                 to_sql(document),
                 version,
                 self._version,
                 self._time,
                 id_list(added),
-                id_list(removed),
                 to_sql(moved_from),
+                access,
+                encode_edits(edits),
             ),
+        )
+        entry = self._connection.last_insert_rowid()
+        self._connection.executemany(
+            "INSERT INTO departed VALUES (?, ?, ?, ?, ?)",
+            [
+                (entry, place, to_sql(chunk.id), chunk.start, chunk.end)
+                for place, chunk in enumerate(removed)
+            ],
         )
 
     def _store_vectors(self) -> None:
@@ -302,7 +401,7 @@ class Transaction:
         from merestone.storage import dense
 
         rows = self._vectors
-        dimension = self._generation.dimension
+        dimension = self._generation.embedder.dimension
         for row in rows.values():
             dense.check_vectors(row.vector, dimension, "The vector of a chunk")
         dense.add(
@@ -310,7 +409,6 @@ class Transaction:
             self._generation.number,
             list(rows),
             [row.document for row in rows.values()],
-            [row.access for row in rows.values()],
             np.stack([row.vector for row in rows.values()]).astype(np.float16),
         )
 
@@ -320,11 +418,6 @@ class Transaction:
         self._connection.execute(query, values)
         if self._connection.total_changes() != before:
             self.changed = True
-
-
-def _tags_differ(stored: _StoredDocument | None, row: Row) -> bool:
-    """True if language or media type are others than before."""
-    return stored is not None and stored.row[9:11] != row[9:11]
 
 
 def _check_put(change: Put) -> None:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import apsw
 
-from merestone.storage import faults, rows
+from merestone.storage import faults, generations, rows
+from merestone.storage.codec import to_json
 from merestone.storage.failures import translated
+from merestone.storage.readers import readers_of
 from merestone.storage.transaction import Transaction
-from merestone.types import Change, Counts, Generation, StoreError
+from merestone.types import (
+    Change,
+    Counts,
+    EmbedderIdentity,
+    Generation,
+    StoreBusyError,
+    StoreError,
+)
 
 _LEXICAL_PAGES = 500
 """Pages that one call of ``maintain`` may spend on merging the lexical index."""
@@ -44,6 +53,52 @@ class SQLiteWriter:
                     faults.reach("after-commit")
             return transaction.counts
 
+    @property
+    def generation(self) -> Generation:
+        """The one that is written to."""
+        return self._generation
+
+    def flip(self) -> None:
+        """Make the generation that is written to the one that answers, in one transaction."""
+        with translated(self._path):
+            faults.reach("before-flip")
+            with write_transaction(self._connection) as commit:
+                Transaction(self._connection, self._generation).flip()
+                commit()
+            faults.reach("after-flip")
+
+    def drop_others(self) -> None:
+        """Delete every generation that neither answers nor is in the making, in slices, so that
+        readers and the log never wait for a long transaction."""
+        with translated(self._path):
+            for number in generations.abandoned(self._connection):
+                done = False
+                while not done:
+                    faults.reach("before-drop")
+                    with write_transaction(self._connection) as commit:
+                        done = generations.drop_some(self._connection, number)
+                        commit()
+                    faults.reach("after-drop")
+
+    def note_canary(self, canary: bytes) -> None:
+        """Remember what the embedder gave for the known text, if nothing is remembered yet."""
+        with translated(self._path), write_transaction(self._connection) as commit:
+            self._connection.execute(
+                "UPDATE generation SET canary = ? WHERE number = ? AND canary = x''",
+                (canary, self._generation.number),
+            )
+            commit()
+
+    def note_access_rules(self, fingerprint: str) -> None:
+        """Every document is judged by the policy of this fingerprint now."""
+        with translated(self._path), write_transaction(self._connection) as commit:
+            self._connection.execute(
+                "UPDATE meta SET access_rules = ?1, library_version = library_version + 1 "
+                "WHERE access_rules IS NOT ?1",
+                (fingerprint,),
+            )
+            commit()
+
     def maintain(self) -> None:
         """Merge small vector segments and lexical segments, and move the log into the file.
 
@@ -51,36 +106,83 @@ class SQLiteWriter:
         """
         with translated(self._path):
             self._merge_vectors()
+            faults.reach("before-optimise")
             with write_transaction(self._connection) as commit:
-                self._connection.execute(
-                    "INSERT INTO lexical (lexical, rank) VALUES ('merge', ?)", (_LEXICAL_PAGES,)
-                )
+                self._command("merge", _LEXICAL_PAGES)
                 commit()
+            faults.reach("after-optimise")
+            faults.reach("before-checkpoint")
             # Passive: what a reader still needs stays in the log until the next time.
             self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            faults.reach("after-checkpoint")
+
+    def purge(self) -> None:
+        """Leave nothing of what was deleted in the file, nor in its log.
+
+        Vector segments are written anew without their dead rows, the lexical index drops the terms
+        of what went, free pages are given back, and the log is cut. Raises ``StoreBusyError`` if a
+        reader keeps an old state; what was done until then stays done.
+        """
+        with translated(self._path):
+            self.drop_others()
+            self._clean_vectors()
+            with write_transaction(self._connection) as commit:
+                self._command("secure-delete", 1)
+                self._command("optimize")
+                commit()
+            self._connection.execute("VACUUM")
+            self._truncate_log()
+
+    def _truncate_log(self) -> None:
+        busy, *_ = next(self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)"))
+        if busy:
+            holders = ", ".join(str(holder) for holder in readers_of(self._path))
+            raise StoreBusyError(
+                "reader-keeps-log",
+                f"What was deleted is gone from the library {self._path}, but a reader "
+                f"({f'process {holders}' if holders else 'unknown'}) still needs the log beside "
+                "it, which may hold some of it.",
+                "End that reading, then run `merestone gc --purge` again.",
+            )
+
+    def _clean_vectors(self) -> None:
+        from merestone.storage import dense
+
+        for generation in generations.numbers(self._connection):
+            for number in dense.with_dead_rows(self._connection, generation, self._live):
+                self._rewrite_group(generation, [number])
+
+    def _live(self, numbers: Iterable[int]) -> set[int]:
+        return rows.live(self._connection, numbers)
+
+    def _command(self, name: str, value: int | None = None) -> None:
+        """A special command of FTS5 on the lexical index."""
+        table = generations.lexical_table(self._generation.number)
+        if value is None:
+            self._connection.execute(f"INSERT INTO {table} ({table}) VALUES (?)", (name,))
+        else:
+            self._connection.execute(
+                f"INSERT INTO {table} ({table}, rank) VALUES (?, ?)", (name, value)
+            )
 
     def _merge_vectors(self) -> None:
         from merestone.storage import dense
 
-        number, dimension = self._generation.number, self._generation.dimension
-        self._rewrite_vectors(dense.dead_groups(self._connection, number, dimension))
+        number, dimension = self._generation.number, self._generation.embedder.dimension
+        for group in dense.dead_groups(self._connection, number, dimension):
+            self._rewrite_group(number, group)
         while groups := dense.tier_groups(self._connection, number, dimension):
-            self._rewrite_vectors(groups)
+            for group in groups:
+                self._rewrite_group(number, group)
 
-    def _rewrite_vectors(self, groups: list[list[int]]) -> None:
+    def _rewrite_group(self, generation: int, group: list[int]) -> None:
         from merestone.storage import dense
 
-        for group in groups:
-            with write_transaction(self._connection) as commit:
-                dense.merge(
-                    self._connection,
-                    self._generation.number,
-                    group,
-                    lambda numbers: rows.live(self._connection, numbers),
-                )
-                faults.reach("before-merge")
-                commit()
-            faults.reach("after-merge")
+        with write_transaction(self._connection) as commit:
+            dense.merge(self._connection, generation, group, self._live)
+            faults.reach("before-merge")
+            commit()
+        faults.reach("after-merge")
 
 
 class _Commit:
@@ -106,40 +208,59 @@ def write_transaction(connection: apsw.Connection) -> Iterator[_Commit]:
 
 
 def take_generation(
-    connection: apsw.Connection, *, embedder: str, embedder_name: str, dimension: int
+    connection: apsw.Connection, embedder: EmbedderIdentity, *, rebuild: bool
 ) -> Generation:
-    """The generation to write to; raise :class:`StoreError` if its rows are of another embedder."""
+    """The generation to write to; raise :class:`StoreError` if there is none of this embedder and
+    none may be made."""
     with write_transaction(connection) as commit:
-        current = read_generation(connection)
-        if (current.embedder, current.dimension) == (embedder, dimension):
-            return current
-        if rows.value_of(connection, "SELECT EXISTS (SELECT 1 FROM chunk)"):
+        current = generations.answering(connection)
+        if _is_same(current, embedder):
+            if rebuild:
+                generations.abandon(connection)
+            _note_settings(connection, current, embedder)
+            commit()
+            return generations.numbered(connection, current.number)
+        making = generations.building(connection)
+        if making is not None and _is_same(making, embedder):
+            return making
+        if not generations.has_documents(connection, current.number):
+            number = _replace_empty(connection, current.number, embedder)
+        elif rebuild:
+            generations.abandon(connection)
+            number = generations.add(connection, embedder, building=True)
+        else:
             raise StoreError(
                 "embedder-changed",
-                f"The library was built with the embedder {current.embedder_name} "
-                f"({current.embedder}), not with {embedder_name} ({embedder}): their vectors "
-                "cannot be compared.",
-                "Go back to that embedder, or remove library.db from the state folder and run "
-                "`merestone sync`: sources and cached vectors are untouched.",
+                f"The library was built with the embedder {current.embedder.name} "
+                f"({current.embedder.fingerprint[:12]}), not with {embedder.name} "
+                f"({embedder.fingerprint[:12]}): their vectors cannot be compared.",
+                "Run `merestone sync` without paths: it builds the new vectors beside the old "
+                "ones, which answer meanwhile.",
             )
-        connection.execute("DELETE FROM dense")
-        connection.execute("DELETE FROM generation")
-        connection.execute(
-            "INSERT INTO generation (embedder, embedder_name, dimension) VALUES (?, ?, ?)",
-            (embedder, embedder_name, dimension),
-        )
-        connection.execute("UPDATE meta SET generation = ?", (connection.last_insert_rowid(),))
-        generation = read_generation(connection)
         commit()
-        return generation
+        return generations.numbered(connection, number)
 
 
-def read_generation(connection: apsw.Connection) -> Generation:
-    """The current generation."""
-    row: rows.Row = next(
+def _is_same(generation: Generation, embedder: EmbedderIdentity) -> bool:
+    held = generation.embedder
+    return (held.fingerprint, held.dimension) == (embedder.fingerprint, embedder.dimension)
+
+
+def _note_settings(
+    connection: apsw.Connection, generation: Generation, embedder: EmbedderIdentity
+) -> None:
+    """How the embedder is opened may change without its vectors: threads, a folder that moved."""
+    if generation.embedder.settings != embedder.settings:
         connection.execute(
-            "SELECT number, embedder, embedder_name, dimension FROM generation "
-            "WHERE number = (SELECT generation FROM meta)"
+            "UPDATE generation SET settings = ? WHERE number = ?",
+            (to_json(dict(embedder.settings)), generation.number),
         )
-    )
-    return Generation(*row)
+
+
+def _replace_empty(connection: apsw.Connection, number: int, embedder: EmbedderIdentity) -> int:
+    """A generation without documents needs nothing beside it."""
+    generations.abandon(connection)
+    new = generations.add(connection, embedder, building=False)
+    connection.execute("UPDATE meta SET generation = ?", (new,))
+    generations.drop_some(connection, number)
+    return new

@@ -13,6 +13,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from merestone.text.scripts import HAN_AND_KANA, SOUTHEAST_ASIAN
+from merestone.types import SharedRun
 
 _LINE = re.compile(r"\S(?:[^\r\n]*\S)?")
 _UNSPACED = f"{HAN_AND_KANA}{SOUTHEAST_ASIAN}"
@@ -25,14 +26,6 @@ what occurs once between two anchors of the first."""
 
 _MOVED_LINE = 16
 """Code points of a line, at least, that is looked for out of order."""
-
-
-class Run(NamedTuple):
-    """``old_text[old : old + length]`` equals ``new_text[new : new + length]``."""
-
-    old: int
-    new: int
-    length: int
 
 
 class _Gap(NamedTuple):
@@ -55,7 +48,7 @@ class _Tokens:
             self.starts.append(match.start())
 
 
-def align_texts(old: str, new: str, anchors: Iterable[Run] = ()) -> list[Run]:
+def align_texts(old: str, new: str, anchors: Iterable[SharedRun] = ()) -> list[SharedRun]:
     """What both texts hold, in order of the old one; no character of either is in two runs.
 
     ``anchors`` are runs that are known already, ascending in both texts. White space between two
@@ -99,11 +92,11 @@ def longest_ascending(values: Sequence[int]) -> list[int]:
     return found[::-1]
 
 
-def _between(runs: Sequence[Run], old_end: int, new_end: int) -> list[_Gap]:
+def _between(runs: Sequence[SharedRun], old_end: int, new_end: int) -> list[_Gap]:
     """The gaps around ``runs``; one side may be empty, since a line can have moved there."""
     gaps = []
     old = new = 0
-    for run in (*runs, Run(old_end, new_end, 0)):
+    for run in (*runs, SharedRun(old_end, new_end, 0)):
         if run.old > old or run.new > new:
             gaps.append(_Gap(old, run.old, new, run.new))
         old, new = run.old + run.length, run.new + run.length
@@ -114,7 +107,7 @@ def _compare(
     old: str,
     new: str,
     gaps: Iterable[_Gap],
-    runs: list[Run],
+    runs: list[SharedRun],
     pattern: re.Pattern[str],
     size: int,
 ) -> list[_Gap]:
@@ -130,7 +123,7 @@ def _compare(
         for first, second, count in _common(one.words, other.words, size):
             for step in range(count):
                 at, there = one.starts[first + step], other.starts[second + step]
-                runs.append(Run(at, there, len(one.words[first + step])))
+                runs.append(SharedRun(at, there, len(one.words[first + step])))
             if one.starts[first] > a or other.starts[second] > b:
                 left.append(_Gap(a, one.starts[first], b, other.starts[second]))
             a, b = at + runs[-1].length, there + runs[-1].length
@@ -199,7 +192,7 @@ def _unique(items: Iterable[Hashable]) -> dict[Hashable, int]:
     return places
 
 
-def _moved(old: str, new: str, gaps: Sequence[_Gap]) -> list[Run]:
+def _moved(old: str, new: str, gaps: Sequence[_Gap]) -> list[SharedRun]:
     """Lines of the gaps that stand elsewhere in them, with the lines around that go along."""
     one, other = _Lines(), _Lines()
     for gap in gaps:
@@ -217,7 +210,7 @@ def _moved(old: str, new: str, gaps: Sequence[_Gap]) -> list[Run]:
                 if one.words[at] != other.words[opposite]:
                     break
                 one.taken[at] = other.taken[opposite] = True
-                runs.append(Run(one.starts[at], other.starts[opposite], len(one.words[at])))
+                runs.append(SharedRun(one.starts[at], other.starts[opposite], len(one.words[at])))
                 at, opposite = at + step, opposite + step
     return runs
 
@@ -249,11 +242,11 @@ def _blanked(text: str, ranges: Iterable[tuple[int, int]]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def _joined(old: str, new: str, runs: Iterable[Run]) -> list[Run]:
+def _joined(old: str, new: str, runs: Iterable[SharedRun]) -> list[SharedRun]:
     """``runs`` in order, those joined that only equal white space parts."""
-    found: list[Run] = []
+    found: list[SharedRun] = []
     for run in sorted(runs):
-        last = found[-1] if found else Run(0, -1, 0)
+        last = found[-1] if found else SharedRun(0, -1, 0)
         gap = old[last.old + last.length : run.old]
         if (
             run.new - run.old == last.new - last.old

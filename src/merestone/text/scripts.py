@@ -80,11 +80,18 @@ def detect_script(text: str) -> str:
     Looks at 8 pieces of 512 code points spread evenly over a longer text. Of scripts with equal
     shares the first by name is given.
     """
+    shares = script_shares(text)
+    return min(shares, key=lambda script: (-shares[script], script), default="none")
+
+
+def script_shares(text: str) -> dict[str, float]:
+    """Share of each script among the letters of ``text``, looked at as :func:`detect_script`
+    does; empty if it has no letters."""
     counts: Counter[str] = Counter()
     for character, count in Counter(_sample(text)).items():
         if character.isalpha():
             counts[script_of(character)] += count
-    return min(counts, key=lambda script: (-counts[script], script), default="none")
+    return {script: count / counts.total() for script, count in counts.items()}
 
 
 def _sample(text: str) -> str:

@@ -209,6 +209,26 @@ class FileTokenizer:
             found.extend(encoding.ids for encoding in self._tokenizer.encode_batch_fast(clean))
         return found
 
+    def encode_placed(self, text: str) -> tuple[array[int], array[int], array[int]]:
+        """Token ids of a text of any length without special tokens, and where each token begins
+        and ends. Read in windows cut behind line ends, as :meth:`starts` reads it."""
+        ids, starts, ends = array("q"), array("q"), array("q")
+        clean = without_surrogates(text)
+        for begin, stop in line_windows(clean):
+            encoding = self._tokenizer.encode(clean[begin:stop], add_special_tokens=False)
+            ids.extend(encoding.ids)
+            starts.extend(begin + start for start, _ in encoding.offsets)
+            ends.extend(begin + end for _, end in encoding.offsets)
+        return ids, starts, ends
+
+    @cached_property
+    def special_ids(self) -> tuple[list[int], list[int]]:
+        """Special tokens before and behind each input."""
+        encoding = self._tokenizer.encode("a")
+        own = [place for place, mark in enumerate(encoding.special_tokens_mask) if not mark]
+        first, last = (own[0], own[-1] + 1) if own else (len(encoding.ids), len(encoding.ids))
+        return list(encoding.ids[:first]), list(encoding.ids[last:])
+
 
 class PieceCounts:
     """Counts of texts as sums of the remembered counts of their pieces.

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from merestone.types.chunk import Chunk, ContextSpan
 from merestone.types.document import JSON
+from merestone.types.library import HistoryEntry
+from merestone.types.report import ChunkOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,9 @@ class Hit:
     relevance: float | None = None
     """0 to 1, comparable between queries; ``None`` where no calibration exists."""
     focus: tuple[Focus, ...] = ()
+    """In the order of the text."""
+    also: tuple[str, ...] = ()
+    """References to near-duplicates that this hit stands for."""
 
     def to_json(self) -> dict[str, JSON]:
         return {
@@ -86,6 +91,7 @@ class Hit:
             "relevance": self.relevance,
             "ranks": self.ranks.to_json(),
             "focus": [focus._asdict() for focus in self.focus],
+            "also": list(self.also),
             "citation": self.citation.to_json(),
         }
 
@@ -133,6 +139,8 @@ class Passage:
     context: tuple[ContextSpan, ...] = ()
     """What stands elsewhere and is needed to understand it: a table's header, a lead-in. It is
     shown before the text and is no part of it."""
+    also: tuple[str, ...] = ()
+    """References to other places that say the same."""
 
     def to_json(self) -> dict[str, JSON]:
         return {
@@ -146,6 +154,7 @@ class Passage:
             "citation": self.citation.to_json(),
             "chunks": list(self.chunks),
             "context": [span._asdict() for span in self.context],
+            "also": list(self.also),
         }
 
 
@@ -156,6 +165,17 @@ class LeftOut(NamedTuple):
     reason: str
     document: str = ""
     lines: tuple[int, int] | None = None
+
+
+class Decision(NamedTuple):
+    """What became of a candidate of ``context``."""
+
+    chunk: str
+    document: str
+    score: float
+    outcome: Literal["in", "shortened", "out"]
+    """``shortened``: a part of the chunk is in a passage."""
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,14 +189,68 @@ class ContextResult:
     passages: tuple[Passage, ...]
     left_out: tuple[LeftOut, ...]
     library_version: int = 0
+    decisions: tuple[Decision, ...] = ()
+    """One a candidate chunk, best first; ``left_out`` are those that are out."""
+    mode: str = ""
+    notes: tuple[str, ...] = ()
+    trace: tuple[Mapping[str, JSON], ...] = ()
+    """One entry a stage, if asked for."""
 
     def to_json(self) -> dict[str, JSON]:
-        return {
+        answer: dict[str, JSON] = {
             "query": self.query,
             "budget": self.budget,
             "tokens": self.tokens,
             "text": self.text,
             "passages": [passage.to_json() for passage in self.passages],
             "left_out": [left._asdict() for left in self.left_out],
+            "decisions": [decision._asdict() for decision in self.decisions],
+            "mode": self.mode,
             "library_version": self.library_version,
+        }
+        if self.notes:
+            answer["notes"] = list(self.notes)
+        if self.trace:
+            answer["trace"] = [dict(entry) for entry in self.trace]
+        return answer
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """The answer of ``resolve``: where the passage that a reference names is now."""
+
+    ref: str
+    outcome: ChunkOutcome
+    """``same`` and ``moved``: this very text stands there. ``changed``: the text that took its
+    place, or the likeliest of several places; someone should look. ``gone``: nowhere."""
+    document: str
+    """If the passage is gone, where it was last."""
+    version: str | None = None
+    start: int | None = None
+    end: int | None = None
+    text: str | None = None
+
+    def to_json(self) -> dict[str, JSON]:
+        return {
+            "ref": self.ref,
+            "outcome": self.outcome,
+            "document": self.document,
+            "version": self.version,
+            "start": self.start,
+            "end": self.end,
+            "text": self.text,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentHistory:
+    """The answer of ``history``, oldest first."""
+
+    document: str
+    versions: tuple[HistoryEntry, ...]
+
+    def to_json(self) -> dict[str, JSON]:
+        return {
+            "document": self.document,
+            "versions": [entry.to_json() for entry in self.versions],
         }

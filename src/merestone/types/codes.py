@@ -11,6 +11,22 @@ from merestone.types.errors import NotFoundError
 
 CODES: dict[str, str] = {
     # Settings and wrong use
+    "access-copy-unwritable": (
+        "The last complete file of access rules can't be copied into the state folder. Rules are "
+        "in force as they stand; should the file become incomplete, an older copy goes on."
+    ),
+    "access-file-incomplete": (
+        "The file of access rules is not there, can't be read, has another form or does not say "
+        "that it is complete. The last complete one goes on; if there never was one, nobody but "
+        "the owner may read anything."
+    ),
+    "ambiguous-asker": (
+        "A question names principals and asks as the owner at once. Ask as one or the other."
+    ),
+    "ambiguous-version": (
+        "Several versions of the document begin with the abbreviation that a reference gives. "
+        "Give more of it; `history` lists the versions whole."
+    ),
     "config-exists": (
         "`init` found a merestone.toml and did not overwrite it. Edit the file, or remove "
         "it and run `init` again."
@@ -37,6 +53,14 @@ CODES: dict[str, str] = {
     "invalid-filter": ("The text of a filter can't be read. The message says at which character."),
     "invalid-k": "A search has to ask for at least one hit.",
     "invalid-pattern": ("A pattern of a source or an ignore file is not one that git would take."),
+    "invalid-principal": (
+        "Principals are written public or kind:name, such as user:bob or group:hr, with nothing "
+        "around them. Case and Unicode form count."
+    ),
+    "invalid-query": (
+        "The query of a source is not a single SELECT, or lacks a column that the source's "
+        "settings name. The message says which; nothing is ever written to a source."
+    ),
     "invalid-setting": "A setting has a value of the wrong type or out of its range.",
     "invalid-window": (
         "Windows need a whole size of at least 1 and an overlap from 0 to size - 1."
@@ -53,6 +77,10 @@ CODES: dict[str, str] = {
     "no-configuration": (
         "Neither the folder nor any above it holds a merestone.toml. `merestone init` writes one."
     ),
+    "owner-only": (
+        "There are rules of access, and what was asked for looks at the whole library. Ask as "
+        "the owner, with --as-owner or as_owner=True."
+    ),
     "semantic-needs-embedder": (
         "A strategy that judges by meaning was asked for without an embedder. Give one, or set "
         "semantic_weight = 0."
@@ -62,10 +90,18 @@ CODES: dict[str, str] = {
         "Offsets count code points of the text as Merestone read it, not bytes."
     ),
     "tokenizer-unreadable": "The file is not a tokenizer.json of the Hugging Face format.",
+    "unknown-expansion": (
+        "A passage grows by the rules structure, none, section, parent, window:N or neighbours:N. "
+        "N counts sentences on each side, or chunks."
+    ),
     "unknown-mode": "A search runs in the mode hybrid, dense or lexical.",
     "unknown-plugin": (
         "No strategy, embedder or reader of that name is installed. The message lists "
         "those that are."
+    ),
+    "unknown-source": (
+        "A rule of access is for a source that the configuration does not have. A rule that can "
+        "never match would protect nothing; mend the name."
     ),
     "unknown-setting": (
         "A configuration file or a MERESTONE_ variable has a key that no setting has. The "
@@ -76,6 +112,17 @@ CODES: dict[str, str] = {
         "removed; the log says why."
     ),
     # Sources
+    "broken-link": (
+        "A symbolic link leads to nothing, or in a circle. It is told of once; what was stored "
+        "of it stays until the link is removed."
+    ),
+    "document-gone": (
+        "A document went between listing and reading. The next sync takes notice of it."
+    ),
+    "duplicate-key": (
+        "Several rows or records of a source have one key, so which of them is the document is "
+        "not known. Choose a key that each has for itself; nothing of the source was touched."
+    ),
     "file-unreadable": (
         "The system does not let the file be read, or it vanished. It is tried again by "
         "the next sync; what is stored stays."
@@ -84,6 +131,10 @@ CODES: dict[str, str] = {
         "An export was to be written over the library or over one of its documents. Name "
         "another file."
     ),
+    "list-invalid": (
+        "What should be a list of pages or a sitemap is another thing, or was cut short. "
+        "Nothing of the source counts as gone."
+    ),
     "not-a-file": "A pipe, a device or a socket was named where a file was wanted.",
     "file-unwritable": "The file that an export should go to can't be written.",
     "large-deletion": (
@@ -91,9 +142,47 @@ CODES: dict[str, str] = {
         "perhaps a folder is not mounted. Nothing was changed. Sync with --allow- "
         "deletions if it is right."
     ),
+    "not-watchable": (
+        "The system can't tell of changes in a source's folder, often because it watches as many "
+        "folders as it may. `sync --watch` looks at it now and then instead; raise the system's "
+        "limit (fs.inotify.max_user_watches on Linux), or give --every a smaller number."
+    ),
     "path-is-folder": "A file was wanted and a folder was named.",
     "path-not-found": "A path does not exist, or is in no source and no known document.",
+    "query-failed": (
+        "A database did not answer the query of a source to its end. What is stored of it "
+        "stays; the message has the database's own words."
+    ),
+    "record-line-invalid": (
+        "A line of a file of records is no JSON object, so it could be any document. The others "
+        "are read, and nothing is removed until the file is mended."
+    ),
+    "record-without-key": (
+        "Rows or records of a source have no key (NULL or empty), so they can have no id. They "
+        "are left out and told of once."
+    ),
+    "redirect-refused": (
+        "A page leads on too often, to something other than a page, out of encryption or from a "
+        "public host into a private network. Name the page that it should lead to."
+    ),
+    "source-changed": ("A file was changed between listing and reading. Sync again."),
+    "source-failed": (
+        "A source, perhaps a plugin, ended with an error of its own, or its file is damaged. "
+        "The other sources are not affected, and what is stored of it stays."
+    ),
+    "source-unreachable": (
+        "A source, or a document of it, can't be reached now: no network, a lock, a timeout, an "
+        "error of the server. What is stored stays, and the next sync tries again."
+    ),
+    "watch-failed": (
+        "A sync of `sync --watch` ended with a fault of Merestone's own, which the log has in "
+        "full. It is tried again; report it."
+    ),
     # Reading
+    "access-unreadable": (
+        "A document's front matter, or its row, has `access`, but not as a list of principals. "
+        "Nobody but the owner may read it until that is mended."
+    ),
     "chunker-failed": (
         "A strategy of cutting ended with an error of its own, which the message names. The other "
         "documents are not affected; report it to the strategy's author."
@@ -188,20 +277,93 @@ CODES: dict[str, str] = {
         "whatever the name promises. Convert the file, exclude it, or install a plugin."
     ),
     # Embedding
+    "api-key-missing": (
+        "A service wants a key, and the environment variable that should hold it is not set. Keys "
+        "are never written into a configuration."
+    ),
+    "bad-embedding-mode": (
+        "embedding.mode is plain, late or plain+late. The last two need a model that runs here."
+    ),
     "bad-embedding-size": "A setting of the embedder is out of its range.",
     "bad-on-overlong": "on_overlong is error, truncate or window.",
+    "bad-pooling": (
+        "Token vectors are made one by their mean, by the first (cls) or by the last. The model's "
+        "card says which it was trained with."
+    ),
+    "bad-service-url": (
+        "The address of a service has to begin with http and hold neither a password nor a query. "
+        "A key goes into an environment variable that api_key_env names."
+    ),
+    "bad-template": (
+        "A template needs one {text}, which stands for what is embedded. Some models write theirs "
+        "themselves and take none."
+    ),
+    "embedder-needs-limit": (
+        "It is not known how many tokens a model reads, or how it counts them. Without that the "
+        "end of a chunk could be lost unseen; the message names the settings that say it."
+    ),
+    "embedder-needs-model": (
+        "A service was named without a model. Write service:model, as the service calls it."
+    ),
     "input-too-long": (
         "A text is longer than what the model reads. Cut it smaller, or say what should "
         "happen with embedding.on_overlong."
     ),
+    "late-needs-mean-pooling": (
+        "Late chunking averages token vectors, and this model was not trained for it. Use mode "
+        "plain, or a model that pools by the mean."
+    ),
+    "late-needs-token-vectors": (
+        "Late chunking and vectors of units are pooled from token vectors, which services and some "
+        "runtimes do not give. Use mode plain, or a model that runs here."
+    ),
     "model-damaged": (
         "A file of the model is not the one that was shipped. Install Merestone again."
+    ),
+    "model-unsuitable": (
+        "A local model is of a kind that does not run here, or lacks a file. The message says "
+        "which, and the remedy names other ways to run it."
+    ),
+    "reranker-needs-model": (
+        "A reranker was named without a model. Write service:model, as the service calls it."
+    ),
+    "reranker-refused": (
+        "A service does not answer such requests at all: a wrong key, address or model. The "
+        "message has its own words; answers keep the order that they had."
+    ),
+    "reranker-unavailable": (
+        "A service cannot be reached, or failed however often it was asked. Answers keep the order "
+        "that they had."
+    ),
+    "service-refused": (
+        "A service does not answer such requests at all: a wrong key, address or model. The "
+        "message has its own words; it was asked once and not again."
+    ),
+    "service-unavailable": (
+        "A service cannot be reached, or failed however often it was asked. What was embedded "
+        "before is kept; the next sync goes on there."
+    ),
+    "text-refused": (
+        "A service embeds other texts but not this one, even alone. Its document stays in its old "
+        "version; the others are stored."
+    ),
+    "unusable-scores": (
+        "A reranker gave scores of another number than texts, or none that is a number. Answers "
+        "keep the order that they had."
     ),
     "unusable-vectors": (
         "An embedder gave vectors of another number or dimension than asked for, or "
         "values that are no numbers. None of them was stored."
     ),
     # The store
+    "archive-damaged": (
+        "The archive of a library was cut short or changed since it was written. Nothing was "
+        "imported; copy it again, or export the library again."
+    ),
+    "archive-too-new": (
+        "A newer Merestone wrote the archive. Update, or export the library with this version."
+    ),
+    "archive-unreadable": ("The archive cannot be opened. The message has the system's reason."),
     "bad-vector": (
         "A vector to be stored or searched with has another dimension than the library, "
         "or values that are no numbers."
@@ -211,12 +373,20 @@ CODES: dict[str, str] = {
         "There is no room on the disk. Nothing half was stored; make room and sync again."
     ),
     "duplicate-chunk": "Two chunks to be stored have one id: a strategy is at fault.",
+    "file-size-limit": (
+        "The system limits how large a file this process may write, and a file of the library "
+        "would be larger. Nothing half was stored; raise the limit and sync again."
+    ),
     "filter-too-deep": "A filter nests too deep. Write it with fewer parentheses.",
     "filter-too-large": (
         "A filter makes more comparisons than one query can hold. Use `in` with one list "
         "in place of many comparisons joined by `or`."
     ),
     "filter-value": "A filter compares with a value that its operator cannot take.",
+    "library-exists": (
+        "An archive was to be imported where there is a library already. Nothing was written "
+        "over; name another folder, or move the old library away."
+    ),
     "missing-vector": "A chunk to be stored has no vector. Nothing of its batch was stored.",
     "network-file-system": (
         "SQLite's locks don't hold on network file systems, so a library is not kept "
@@ -224,13 +394,25 @@ CODES: dict[str, str] = {
     ),
     "no-library": "There is no index yet. Run `merestone sync`.",
     "not-a-library": "The file is no library of Merestone. It was not touched.",
+    "not-an-archive": (
+        "The file is none that `export --library` wrote: it holds other files, links, or far more "
+        "than it should. Nothing of it was unpacked."
+    ),
     "pragma-refused": "SQLite did not accept a setting that the library's safety rests on.",
     "put-mismatch": (
         "Parts of a document to be stored disagree: record, text and chunks must be of "
         "one document and version."
     ),
+    "reader-keeps-log": (
+        "`gc --purge` could not cut the log of the library, since a reader keeps an older state; "
+        "the message names its process. End that reading and purge again."
+    ),
     "schema-too-new": (
         "A newer Merestone wrote the library. Use that version, or sync into a new one."
+    ),
+    "schema-too-old": (
+        "An older Merestone made the library, and its folder cannot be written to here. Make it "
+        "writable once: the library is brought up to date without any embedding."
     ),
     "store-busy": (
         "Another process is writing; the message names it. Readers are not affected. Wait "

@@ -48,6 +48,10 @@ class EmbedderError(MerestoneError):
     """A text cannot be turned into a vector, or an embedder gave an answer that cannot be used."""
 
 
+class RerankerError(MerestoneError):
+    """Texts cannot be ranked again, or a reranker gave an answer that cannot be used."""
+
+
 class StoreError(MerestoneError):
     """The stored library is damaged, of another kind, or cannot be written."""
 

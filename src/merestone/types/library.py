@@ -6,9 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from merestone.types.access import UNSAID, Allow
 from merestone.types.chunk import Chunk
 from merestone.types.document import JSON, Document, Status
 from merestone.types.protocols import Vectors
+
+_OUTSIDE = frozenset({"document-gone", "file-unreadable", "source-changed", "source-unreachable"})
+"""Codes of problems that lie outside of the document's bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +29,7 @@ class Problem:
     def is_lasting(self) -> bool:
         """True if the same bytes will give it again; the others may go better next time."""
         passing = (Status.TIMEOUT, Status.MEMORY, Status.CRASHED)
-        return self.status not in passing and self.code != "file-unreadable"
+        return self.status not in passing and self.code not in _OUTSIDE
 
     def to_json(self) -> dict[str, JSON]:
         return {
@@ -50,6 +54,8 @@ class DocumentRecord:
     """Fingerprint of extraction, chunking and render."""
     mtime_ns: int = 0
     size: int = 0
+    stamp: str = ""
+    """What the source says changes with the document, such as an ETag; empty: nothing."""
     indexed_at: str = ""
     """UTC, ISO 8601. Says nothing about being current; hashes do."""
     title: str | None = None
@@ -61,6 +67,8 @@ class DocumentRecord:
     failed_hash: str = ""
     """``source_hash`` and pipeline of the last failed try, to tell a known failure from a new."""
     moved_from: str | None = None
+    access: Allow = UNSAID
+    """Who may read it, by the rules of the last sync."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +91,13 @@ class Put:
     record: DocumentRecord
     document: Document
     rows: tuple[ChunkRow, ...]
+    edits: tuple[SharedRun, ...] = ()
+    """What the text that it replaces, that of ``moved_from`` included, has in common with it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """Store a record only; text and chunks stay as they are."""
+    """Store a record only; text and chunks stay as they are, but for who may read them."""
 
     record: DocumentRecord
 
@@ -102,6 +112,14 @@ class Delete:
 
 
 Change = Put | Touch | Delete
+
+
+class SharedRun(NamedTuple):
+    """``old_text[old : old + length]`` equals ``new_text[new : new + length]``, in code points."""
+
+    old: int
+    new: int
+    length: int
 
 
 class Scored(NamedTuple):
@@ -150,11 +168,46 @@ class HistoryEntry:
 
     document: str
     version: str
+    """Empty: the document was removed, or moved away."""
     library_version: int
     time: str
+    """UTC, ISO 8601."""
     added: tuple[str, ...]
-    removed: tuple[str, ...]
+    """Ids of the chunks that came, by position."""
+    removed: tuple[RemovedChunk, ...]
+    """Those that went, by position in the version before."""
     moved_from: str | None
+    edits: tuple[SharedRun, ...] = ()
+    """What the version before (that of ``moved_from`` where the document moved) and this one have
+    in common, ascending in the old text. Without text: positions are enough to follow a passage."""
+
+    def to_json(self) -> dict[str, JSON]:
+        return {
+            "version": self.version,
+            "library_version": self.library_version,
+            "time": self.time,
+            "added": list(self.added),
+            "removed": [chunk.id for chunk in self.removed],
+            "moved_from": self.moved_from,
+        }
+
+
+class RemovedChunk(NamedTuple):
+    """A chunk that went, and where it stood in the version that it belonged to."""
+
+    id: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class JournalEntry:
+    """What a run did."""
+
+    time: str
+    """UTC, ISO 8601."""
+    event: str
+    detail: Mapping[str, JSON]
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +261,19 @@ class DocumentChange:
 
 
 @dataclass(frozen=True, slots=True)
+class Estimate:
+    """What the embedding of a plan would take."""
+
+    seconds: float | None
+    """By what past syncs of the library took for a token; ``None`` without a past."""
+    price: float | None
+    """``None`` if the embedder has no price."""
+
+    def to_json(self) -> dict[str, JSON]:
+        return {"seconds": self.seconds, "price": self.price}
+
+
+@dataclass(frozen=True, slots=True)
 class SyncReport:
     """The answer of ``plan`` and ``sync``; in a plan it says what a sync would do."""
 
@@ -222,8 +288,17 @@ class SyncReport:
     problems: tuple[Problem, ...]
     retry: bool = False
     """True if a document failed that could be retried, or failed for the first time."""
+    notes: tuple[str, ...] = ()
+    """What else a person should know, such as why the old embedder goes on answering."""
+    failed_before: int = 0
+    """Of a plan: documents that failed once and did not change since, so they are left alone."""
+    estimate: Estimate | None = None
+    """Of a plan."""
 
     def to_json(self) -> dict[str, JSON]:
+        planned: dict[str, JSON] = {}
+        if self.estimate:
+            planned = {"failed_before": self.failed_before, "estimate": self.estimate.to_json()}
         return {
             "documents": dict(self.documents),
             "chunks": self.chunks.to_json(),
@@ -233,6 +308,8 @@ class SyncReport:
             "library_version": self.library_version,
             "changes": [change.to_json() for change in self.changes],
             "problems": [problem.to_json() for problem in self.problems],
+            "notes": list(self.notes),
+            **planned,
         }
 
 

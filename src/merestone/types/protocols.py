@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from merestone.types.chunk import Cutting
 from merestone.types.document import JSON, Document
@@ -82,6 +82,51 @@ class Embedder(Protocol):
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """As :meth:`embed_passages`, with the model's query prefix where it has one."""
+
+
+@runtime_checkable
+class SpanEmbedder(Protocol):
+    """An embedder that has token vectors, and can pool them over parts of a text.
+
+    Late chunking: Günther et al., "Late Chunking: Contextual Chunk Embeddings Using Long-Context
+    Embedding Models", 2024.
+    """
+
+    def embed_spans(self, text: str, spans: Sequence[tuple[int, int]]) -> Vectors:
+        """Unit vectors of parts of ``text``, read in the whole of it: float32 of shape
+        ``(len(spans), dimension)``. ``spans`` are ranges of code points.
+
+        A text beyond the limit is read in overlapping windows; each token's vector comes from the
+        window in whose middle it stands best.
+        """
+
+    def span_keys(self, text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
+        """For each span, a hash of all that its vector depends on: its windows, and its tokens'
+        places in them. With the fingerprint it is a key of the cache. Computes no vectors."""
+
+    def embed_units(
+        self, texts: Sequence[str], units: Sequence[Sequence[tuple[int, int]]]
+    ) -> tuple[Vectors, list[Vectors]]:
+        """Passages, each with the unit vectors of its parts: what ``embed_passages`` gives, and
+        for each text an array of shape ``(parts, dimension)``. Texts must be within the limit."""
+
+
+class Reranker(Protocol):
+    """Says how well each of a few texts answers a query, reading both together.
+
+    Built in or by the entry point group ``merestone.rerankers``.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes when any score could change."""
+
+    def rerank(self, query: str, texts: Sequence[str]) -> list[float | None]:
+        """A score for each text, by its place; larger is better, and only the order counts.
+        ``None`` for a text that could not be scored. Raises ``RerankerError`` if none could."""
 
 
 class Extractor(Protocol):

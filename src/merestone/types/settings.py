@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from merestone.types.access import AccessSettings
 from merestone.types.chunk import ContextRole
 from merestone.types.document import JSON
 
@@ -26,16 +27,51 @@ SEPARATORS = ("\n\n", "\n", " ", "")
 
 @dataclass(frozen=True, slots=True)
 class SourceSettings:
-    """One folder of documents."""
+    """One source of documents: a folder, or what ``kind`` says."""
 
-    path: str
-    """Absolute path of the folder."""
+    path: str = ""
+    """Absolute path of the folder; empty for every other kind. Such a source can be watched."""
     name: str = ""
     """Goes before each id as ``name:`` when a library has several sources; else empty."""
     include: tuple[str, ...] = ()
-    """Patterns with git's rules; a file must match one. Empty: every file."""
+    """Patterns with git's rules; a document must match one. Empty: every document."""
     exclude: tuple[str, ...] = ()
-    """Patterns with git's rules; a file that matches is left out."""
+    """Patterns with git's rules; a document that matches is left out."""
+    gitignore: bool = False
+    """Also leave out of a folder what git's own ignore files name."""
+    kind: str = "path"
+    """``path``, ``url``, ``urls``, ``list``, ``sitemap``, ``sqlite``, ``sql``, ``jsonl``, or the
+    name of a plugin."""
+    location: str = ""
+    """For the other kinds: the absolute path of a file, or a URL without a password."""
+    urls: tuple[str, ...] = ()
+    """The documents of the kind ``urls``."""
+    hosts: tuple[str, ...] = ()
+    """Hosts that pages of a sitemap may be on besides its own."""
+    query: str = ""
+    """One ``SELECT``; each of its rows is a document."""
+    key: str = ""
+    """The column, or the key of a JSON object, that is the document's id."""
+    updated: str = ""
+    """The column or key whose value changes with the document; empty: compare contents."""
+    text: tuple[str, ...] = ()
+    """Columns or keys that are the document's text; empty: all, as lines ``name: value``."""
+    media_type: str | None = None
+    """Of that text; ``None``: by the key, if it is the name of a text file, else plain text."""
+    password_env: str = ""
+    """Environment variable that holds the password of the kind ``sql``."""
+    options: Mapping[str, JSON] = field(default_factory=dict, repr=False)
+    """For the file system, the transfer or the plugin. May hold secrets: never shown."""
+
+    @property
+    def prefix(self) -> str:
+        """What every id of the source begins with."""
+        return f"{self.name}:" if self.name else ""
+
+    @property
+    def place(self) -> str:
+        """The source as a person would call it."""
+        return self.path or self.location or self.name or ", ".join(self.urls[:1]) or self.kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +124,61 @@ class EmbeddingSettings:
     """Which embedder, and what happens to an input beyond its limit."""
 
     model: str = "minilm"
+    """The name of an embedder; the path of a folder or an ``.onnx`` file; or
+    ``service:model``, such as ``openai:text-embedding-3-small``."""
     on_overlong: str = "error"
     """``error``, ``truncate`` (the end is lost) or ``window`` (the mean of its windows)."""
     batch_tokens: int = 768
     threads: int = 0
     """0: one a core."""
     cache_bytes: int = 2_000_000_000
+    dimension: int = 0
+    """Vectors are cut to so many values (Matryoshka) and scaled again; 0: as the model gives
+    them."""
+    max_tokens: int = 0
+    """Longest input, special tokens and template included; 0: what is known of the model."""
+    query_template: str | None = None
+    """What is embedded for a question; ``{text}`` stands for it. ``None``: as the model wants."""
+    passage_template: str | None = None
+    pooling: str = ""
+    """``mean``, ``cls`` or ``last``; empty: as the model's description says."""
+    tokenizer: str = ""
+    """Name or file, where the model does not bring its own."""
+    scripts: tuple[str, ...] = ()
+    """Writing systems that the model was trained for; empty: what is known of it."""
+    mode: str = "plain"
+    """``plain``; ``late``: token vectors of the whole document, pooled by chunk; ``plain+late``:
+    the sum of both."""
+    units: bool = False
+    """True: each unit has a vector too, pooled from its chunk's token vectors."""
+    url: str = ""
+    """Of a service; empty: its usual one."""
+    api_key_env: str = ""
+    """The environment variable that holds the key. The key itself is never kept."""
+    batch: int = 0
+    """Texts in a request; 0: what the service takes."""
+    timeout_seconds: float = 60.0
+    """For one request, its answer included."""
+    price_per_million_tokens: float | None = None
+    """What ``plan`` reckons with, in any currency; ``None``: the embedder has no price."""
+
+
+@dataclass(frozen=True, slots=True)
+class RerankingSettings:
+    """Which model orders what was found once more, and how much of it."""
+
+    model: str = ""
+    """``service:model``, such as ``cohere:rerank-v3.5``, or the name of a reranker and, behind a
+    colon, of its model. Empty: none."""
+    top: int = 30
+    """How many of the best are given to it."""
+    on: str = "passages"
+    """``passages`` or ``chunks``."""
+    url: str = ""
+    api_key_env: str = ""
+    batch: int = 0
+    """Texts in a request; 0: what the service takes."""
+    timeout_seconds: float = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +189,26 @@ class RetrievalSettings:
     """Weight of the dense side in the fused score; the lexical side has the rest."""
     candidates: int = 100
     """Chunks taken a side; at least twice ``k``."""
+    focus: bool = True
+    """Rank by the best sentence, row or line of a chunk instead of by the chunk."""
+    collapse: bool = True
+    """Near-duplicate candidates become one, with the others named."""
+    mmr: float = 1.0
+    """Maximal marginal relevance: the weight of the score against likeness to what ranks above, by
+    the chunks' vectors. 1 turns it off."""
+    expand: str = "structure"
+    """How a unit that was found becomes a passage: ``structure``, ``none``, ``window:N`` (units on
+    each side), ``neighbours:N`` (chunks on each side), ``section`` or ``parent``."""
+    section_tokens: int = 520
+    """Longest section that a hit on its heading gives, in tokens of the embedder."""
+    definition_tokens: int = 520
+    entry_tokens: int = 260
+    gap_units: int = 1
+    """Units between two passages up to which the gap is filled."""
+    precise_share: float = 0.70
+    """``context`` in its precise form stops below this share of the best score."""
+    precise_passages: int = 20
+    """Passages that it gives at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,5 +224,7 @@ class LibrarySettings:
     chunking: ChunkingSettings = field(default_factory=ChunkingSettings)
     embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
     retrieval: RetrievalSettings = field(default_factory=RetrievalSettings)
+    reranking: RerankingSettings = field(default_factory=RerankingSettings)
+    access: AccessSettings = field(default_factory=AccessSettings)
     origin: Mapping[str, JSON] = field(default_factory=dict)
     """For ``doctor``: which file each table came from."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from merestone.types.access import Reader
 from merestone.types.chunk import Chunk
 from merestone.types.document import JSON, Document
 from merestone.types.library import (
@@ -15,20 +16,45 @@ from merestone.types.library import (
     DocumentRecord,
     Filter,
     HistoryEntry,
+    JournalEntry,
     Scored,
 )
 from merestone.types.protocols import Vectors
 
 
 @dataclass(frozen=True, slots=True)
+class EmbedderIdentity:
+    """Which embedder made the rows of a generation, and how to open it again."""
+
+    fingerprint: str
+    name: str
+    dimension: int
+    settings: Mapping[str, JSON] = field(default_factory=dict)
+    """Fields of ``EmbeddingSettings``: queries are embedded by the embedder of the rows, whatever
+    the configuration says by now."""
+    canary: bytes = b""
+    """What the embedder gave for a known text: tells one that changed under its name. float32."""
+
+    @property
+    def base(self) -> str:
+        """The fingerprint that the embedder itself gives; one that changed under its name has a
+        mark after it here."""
+        return self.fingerprint.partition(_MARK)[0]
+
+    def marked(self, canary: bytes, mark: str) -> EmbedderIdentity:
+        """The same embedder by its own account, that gives other vectors than before."""
+        return replace(self, fingerprint=f"{self.base}{_MARK}{mark}", canary=canary)
+
+
+_MARK = "~"
+
+
+@dataclass(frozen=True, slots=True)
 class Generation:
-    """Which embedder and chunking the current rows were made with."""
+    """All rows of one embedder. One generation answers; another may be in the making."""
 
     number: int
-    embedder: str
-    """Fingerprint."""
-    embedder_name: str
-    dimension: int
+    embedder: EmbedderIdentity
 
 
 class Snapshot(Protocol):
@@ -42,10 +68,20 @@ class Snapshot(Protocol):
     def schema(self) -> int: ...
 
     @property
-    def generation(self) -> Generation: ...
+    def generation(self) -> Generation:
+        """The one that this snapshot shows."""
 
-    def records(self) -> Iterator[DocumentRecord]:
-        """Every document, by id."""
+    @property
+    def is_limited(self) -> bool:
+        """True if there are documents, or could be, that the reader may not see: anything is said
+        of who may read, and the reader is not the owner."""
+
+    def records(self, within: Sequence[str] = ()) -> Iterator[DocumentRecord]:
+        """Documents by id: all, or those that are one of ``within`` or in a folder or source that
+        one of them names."""
+
+    def document_ids(self) -> list[str]:
+        """Ids of all documents, in order."""
 
     def record(self, document: str) -> DocumentRecord | None: ...
 
@@ -95,7 +131,22 @@ class Snapshot(Protocol):
         """(number, chunk id, input hash) of every live chunk, by number."""
 
     def history(self, document: str) -> list[HistoryEntry]:
-        """Oldest first."""
+        """Oldest first. That of a removed document is judged by who could read it last."""
+
+    def mentions(self, chunk_id: str) -> list[HistoryEntry]:
+        """Entries that a chunk went with, oldest first."""
+
+    def moves_of(self, document: str) -> list[HistoryEntry]:
+        """Entries of documents that came by moving ``document``, oldest first."""
+
+    def access_rules(self) -> str | None:
+        """Fingerprint of the policy that every document was last judged by; ``None``: never."""
+
+    def building(self) -> Generation | None:
+        """The generation in the making, if there is one."""
+
+    def journal(self, event: str, limit: int = 1) -> list[JournalEntry]:
+        """Newest first; nothing for a reader who is not the owner."""
 
     def bytes(self) -> dict[str, int]:
         """Sizes on disk by part."""
@@ -115,8 +166,30 @@ class Writer(Protocol):
         brought up to date.
         """
 
+    @property
+    def generation(self) -> Generation:
+        """The one that is written to."""
+
+    def flip(self) -> None:
+        """Make the generation that is written to the one that answers; in one transaction."""
+
+    def drop_others(self) -> None:
+        """Delete every generation that does not answer and is not written to, in slices."""
+
+    def note_canary(self, canary: bytes) -> None:
+        """Remember what the embedder gave for the known text, if nothing is remembered yet."""
+
+    def note_access_rules(self, fingerprint: str) -> None:
+        """Every document is judged by the policy of this fingerprint now."""
+
     def maintain(self) -> None:
         """Merge small vector segments, optimise, checkpoint, as far as worth while."""
+
+    def purge(self) -> None:
+        """Leave nothing of what was deleted in the file, nor in its log.
+
+        Raises :class:`~merestone.types.errors.StoreBusyError` if a reader keeps an old state.
+        """
 
 
 class Store(Protocol):
@@ -125,17 +198,29 @@ class Store(Protocol):
     def exists(self) -> bool:
         """False until the first writer has made the library."""
 
-    def snapshot(self) -> AbstractContextManager[Snapshot]:
-        """A read transaction; any number at once, from any thread."""
+    def snapshot(
+        self, reader: Reader, *, generation: int | None = None
+    ) -> AbstractContextManager[Snapshot]:
+        """A read transaction for ``reader``; any number at once, from any thread.
+
+        This is the one place where access is judged: whatever is read from the snapshot (rows,
+        indexes, counts, history) is what the reader may see, by the rules that were stored with
+        each document and, where they have changed since, by today's as well. ``generation`` names
+        another than the one that answers; only the owner may.
+        """
 
     def writer(
-        self, *, embedder: str, embedder_name: str, dimension: int
+        self, embedder: EmbedderIdentity, *, rebuild: bool = False
     ) -> AbstractContextManager[Writer]:
         """Take the lease and open for writing with this embedder, creating the library if there
         is none.
 
-        Raises :class:`~merestone.types.errors.StoreBusyError` if another process holds it, and
-        :class:`~merestone.types.errors.StoreError` if the rows were made with another embedder.
+        Rows of another embedder stay as they are and go on answering: what is written goes to a
+        generation in the making, if there is one of this embedder or ``rebuild`` asks for one.
+
+        Raises :class:`~merestone.types.errors.StoreBusyError` if another process holds the lease,
+        and :class:`~merestone.types.errors.StoreError` with code ``embedder-changed`` if there are
+        only rows of another embedder and ``rebuild`` is false.
         """
 
     def journal(self, event: str, detail: JSON) -> None:

@@ -1,0 +1,279 @@
+"""Each stage of retrieval on and off, on sets with gold spans.
+
+    python benchmarks/retrieval.py [--sets chroma,id_node,...] [--variants default,no-focus,...]
+        [--mode hybrid] [--small] [--cache FILE] [--work DIR] [--json FILE]
+
+A set's documents are synchronised into a library below DIR, and each question goes through the
+product's own stages: candidates, focus, collapse, expansion, packing. A variant is the default
+with one setting changed. Printed are its means, and the paired differences to the default with
+95 % intervals over questions.
+
+Columns: *precise*, what ``context`` gives in its precise form (recall, IoU, tokens); *500*, *1000*,
+*2000*, recall within a budget of so many tokens and whether nothing is missing; *top 5*, recall of
+the best five chunks, as ``search`` returns them. Budgets count text only, not citations; *cited*
+is recall at 1000 with them. For ``chroma`` measures are in characters and tokens are cl100k's, as
+its own protocol has them; for the other sets both are in the words of ``gold.View``.
+
+``--small`` takes the documents and questions of ``small.json``. ``--cache`` takes vectors from an
+embedding cache that another run left. ``--mode lexical`` asks no model anything.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from statistics import mean
+
+from chroma import chroma_measures, chroma_questions
+from gold import Question, Span, View, data_folder, located, question_rows, set_names
+from score_sets import read_views
+from scoring import difference, measure
+
+from merestone import Library
+from merestone.retrieval.candidates import Candidates, find_candidates
+from merestone.retrieval.evidence import Packing
+from merestone.retrieval.ranking import arrange
+from merestone.retrieval.trace import Trace
+from merestone.text.tokenizer_names import tokenizer_named
+from merestone.types import Comparison, Passage, RetrievalSettings, Snapshot, Tokenizer
+
+BUDGETS = (500, 1000, 2000)
+_CANDIDATES = 50
+_PLENTY = 100_000
+
+VARIANTS: dict[str, dict[str, object]] = {
+    "default": {},
+    "no-focus": {"focus": False},
+    "no-focus-expand": {"focus": False, "expand": "none", "gap_units": 0},
+    "no-expand": {"expand": "none"},
+    "no-gaps": {"gap_units": 0},
+    "no-collapse": {"collapse": False},
+    "window:1": {"expand": "window:1"},
+    "neighbours:1": {"expand": "neighbours:1"},
+    "section": {"expand": "section"},
+    "parent": {"expand": "parent"},
+    "mmr-0.7": {"mmr": 0.7},
+}
+
+Row = dict[str, float]
+
+
+class GoldWords:
+    """Counts what the sets' own scorer counts as words."""
+
+    name = fingerprint = "words of the sets"
+    special_tokens = 0
+    adds_up = False
+
+    def counts(self, texts: Sequence[str]) -> list[int]:
+        return [len(self.starts(text)) for text in texts]
+
+    def starts(self, text: str) -> Sequence[int]:
+        return View(_Text(text)).starts  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class _Text:
+    text: str
+
+
+@dataclass
+class Asked:
+    """A set in a library, with everything that its questions are scored by."""
+
+    name: str
+    library: Library
+    snapshot: Snapshot
+    questions: list[Question]
+    views: Mapping[str, View]
+
+    @cached_property
+    def tokenizer(self) -> Tokenizer:
+        return tokenizer_named("cl100k_base") if self.name == "chroma" else GoldWords()
+
+    def measures(self, question: Question, passages: Sequence[Span]) -> Row:
+        if self.name == "chroma":
+            return chroma_measures(question, passages)
+        found = measure(question, passages, self.views)
+        return {
+            "recall": found["GoldCoverage@1000w"],
+            "IoU": found["IoU@1000w"],
+            "complete": found["FullGold@1000w"],
+        }
+
+    def candidates(self, mode: str) -> list[Candidates]:
+        """Found once, since no variant changes them."""
+        return [
+            find_candidates(
+                self.snapshot,
+                self.library.embedder,
+                question.text,
+                _CANDIDATES,
+                mode,  # type: ignore[arg-type]
+                Comparison("document", "in", question.scope) if question.scope else None,
+                self.library.settings.retrieval,
+            )
+            for question in self.questions
+        ]
+
+    def rows(self, found: Sequence[Candidates], changed: Mapping[str, object]) -> list[Row]:
+        settings = replace(RetrievalSettings(), **changed)  # type: ignore[arg-type]
+        own = self.library.embedder.tokenizer
+        packing = Packing(self.snapshot, own, self.tokenizer, settings)
+        return [
+            self._row(question, each, packing, settings)
+            for question, each in zip(self.questions, found, strict=True)
+        ]
+
+    def _row(
+        self, question: Question, found: Candidates, packing: Packing, settings: RetrievalSettings
+    ) -> Row:
+        ranking = arrange(self.snapshot, found, settings, 0, Trace(False))
+        best = [each.chunk for each in ranking.ranked[:5]]
+        top = self.measures(question, [(c.document, c.start, c.end) for c in best])
+        made, _, tokens, _ = packing.pack(ranking, _PLENTY, precise=True, cited=False)
+        precise = self.measures(question, _spans(made))
+        row = {
+            "top5 recall": top["recall"],
+            "precise recall": precise["recall"],
+            "precise IoU": precise["IoU"],
+            "precise tokens": tokens,
+            "precise passages": len(made),
+        }
+        for budget in BUDGETS:
+            made, *_ = packing.pack(ranking, budget, precise=False, cited=False)
+            scored = self.measures(question, _spans(made))
+            row[f"recall@{budget}"] = scored["recall"]
+            row[f"complete@{budget}"] = scored["complete"]
+        made, *_ = packing.pack(ranking, 1000, precise=False)
+        row["cited recall@1000"] = self.measures(question, _spans(made))["recall"]
+        return row
+
+
+def _spans(passages: Iterable[Passage]) -> list[Span]:
+    return [(passage.document, passage.start, passage.end) for passage in passages]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sets", default="chroma", help="names, by commas, or all")
+    parser.add_argument("--variants", default=",".join(VARIANTS))
+    parser.add_argument("--mode", default="hybrid", choices=["hybrid", "dense", "lexical"])
+    parser.add_argument("--small", action="store_true", help="the part that small.json names")
+    parser.add_argument("--cache", type=Path, help="embeddings.db of another run")
+    parser.add_argument("--work", type=Path, default=Path("build") / "retrieval")
+    parser.add_argument("--json", type=Path, help="file for the figures")
+    args = parser.parse_args()
+    names = args.sets.split(",") if args.sets != "all" else ["chroma", *set_names()]
+    unknown = set(args.variants.split(",")) - set(VARIANTS)
+    if unknown:
+        parser.error(f"no variant {', '.join(sorted(unknown))}; known: {', '.join(VARIANTS)}")
+    variants = list(dict.fromkeys(["default", *args.variants.split(",")]))
+    results: dict[str, dict[str, list[Row]]] = {}
+    for name in names:
+        results[name] = _measured(name, variants, args)
+        _print(results[name])
+        if args.json:
+            args.json.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
+    if len(results) > 1:
+        print(f"\nDifferences to the default, mean of {len(results)} sets")
+        _print_differences(results)
+
+
+def _measured(name: str, variants: Sequence[str], args: argparse.Namespace) -> dict[str, list[Row]]:
+    with _opened(name, args) as library:
+        report = library.sync(allow_deletions=True)
+        with library.snapshot(as_owner=True) as snapshot:
+            views = dict(read_views(snapshot))
+            asked = Asked(name, library, snapshot, _questions(name, views, args.small), views)
+            print(
+                f"\n{name}: {len(views)} documents, {snapshot.chunk_count()} chunks, "
+                f"{report.embedded} embedded now, {len(asked.questions)} questions, {args.mode}",
+                flush=True,
+            )
+            found = asked.candidates(args.mode)
+            return {variant: asked.rows(found, VARIANTS[variant]) for variant in variants}
+
+
+def _opened(name: str, args: argparse.Namespace) -> Library:
+    """The library of a set, made anew or as an earlier run left it."""
+    folder = data_folder() / name
+    source: dict[str, object] = {"path": str(folder / "documents")}
+    if name == "chroma":
+        source["path"] = str(folder / "corpora")
+    elif args.small:
+        part = json.loads((data_folder() / "small.json").read_text("utf-8"))[name]
+        source["include"] = [f"/{document}" for document in part["documents"]]
+    root = (args.work / (f"{name}-small" if args.small else name)).absolute()
+    state = root / ".merestone"
+    if args.cache and not (state / "embeddings.db").exists():
+        state.mkdir(parents=True, exist_ok=True)
+        for suffix in ("", "-wal"):
+            if Path(f"{args.cache}{suffix}").exists():
+                shutil.copyfile(f"{args.cache}{suffix}", state / f"embeddings.db{suffix}")
+    root.mkdir(parents=True, exist_ok=True)
+    lines = [f"{key} = {json.dumps(value)}" for key, value in source.items()]
+    (root / "merestone.toml").write_text("\n".join(["[[sources]]", *lines, ""]), "utf-8")
+    return Library.open(root)
+
+
+def _questions(name: str, views: Mapping[str, View], small: bool) -> list[Question]:
+    folder = data_folder() / name
+    if name == "chroma":
+        return chroma_questions(folder)
+    rows = question_rows(folder / "questions.jsonl")
+    if small:
+        wanted = set(
+            json.loads((data_folder() / "small.json").read_text("utf-8"))[name]["questions"]
+        )
+        rows = [row for row in rows if row["id"] in wanted]
+    return list(located(rows, views.get))
+
+
+def _print(results: Mapping[str, list[Row]]) -> None:
+    print(
+        f"  {'variant':16} {'precise':>20} {'500':>12} {'1000':>12} {'2000':>12} "
+        f"{'cited':>6} {'top 5':>6}"
+    )
+    for variant, rows in results.items():
+        means = {key: mean(row[key] for row in rows) for key in rows[0]}
+        budgets = " ".join(
+            f"{100 * means[f'recall@{b}']:6.1f}/{100 * means[f'complete@{b}']:5.1f}"
+            for b in BUDGETS
+        )
+        print(
+            f"  {variant:16} {100 * means['precise recall']:6.1f} "
+            f"{100 * means['precise IoU']:6.1f} {means['precise tokens']:6.0f} {budgets} "
+            f"{100 * means['cited recall@1000']:6.1f} {100 * means['top5 recall']:6.1f}"
+        )
+    print("  differences to the default")
+    _print_differences({"": dict(results)})
+
+
+_COMPARED = ("recall@500", "recall@1000", "complete@1000", "precise recall", "top5 recall")
+
+
+def _print_differences(results: Mapping[str, Mapping[str, list[Row]]]) -> None:
+    for variant in list(next(iter(results.values())))[1:]:
+        parts = []
+        for key in _COMPARED:
+            pairs = [
+                [
+                    one[key] - other[key]
+                    for one, other in zip(rows[variant], rows["default"], strict=True)
+                ]
+                for rows in results.values()
+            ]
+            parts.append(f"{key} {difference(pairs)!s}")
+        print(f"  {variant:16} {'  '.join(parts)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,210 @@
+"""Documents on the web, one by one: named in the settings, or in a list."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from io import BytesIO
+from itertools import count
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from merestone.extraction import detect_media_type
+from merestone.indexing.sources.faults import gone, problem_of, unreachable
+from merestone.indexing.sources.identifiers import page_identifier
+from merestone.indexing.sources.patterns import Selection
+from merestone.indexing.sources.transfer import Answer, HostGaveUpError, Transfer
+from merestone.types import (
+    ExtractionError,
+    Listed,
+    Listing,
+    Look,
+    MerestoneError,
+    Problem,
+    RawDocument,
+    SourceError,
+    SourceSettings,
+)
+
+LIST_BYTES = 50_000_000
+"""Limit of a list or a sitemap, inflated; the one that sitemaps.org sets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A document to be looked at."""
+
+    id: str
+    url: str
+    stamp: str = ""
+    """What a sitemap says of its last change; empty if that proves nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A body that a scan fetched, until the source is done with."""
+
+    path: Path
+    media_type: str | None
+
+
+class PageSource:
+    """The pages of ``urls``. A scan asks for each of them, on condition that it has changed since
+    the last look, so that reading what is new takes no further request.
+
+    A page that the server says is gone (404, 410) is; one that fails in any other way stays.
+    """
+
+    _concurrency = 4
+
+    def __init__(self, settings: SourceSettings) -> None:
+        self.settings = settings
+        self.transfer = Transfer(settings.options, self._concurrency)
+        self._selection = Selection(settings)
+        folder = tempfile.mkdtemp(prefix="merestone-")
+        self._folder = Path(folder)
+        weakref.finalize(self, _let_go, self.transfer, folder)
+        self._held: dict[str, _Held] = {}
+        self._numbers = count()
+
+    def scan(self, look: Look) -> Listing:
+        self.transfer.forgive()
+        problems: list[Problem] = []
+        unlisted: list[str] = []
+        pages = {page.id: page for page in self._wanted(look, problems, unlisted)}
+        documents: list[Listed] = []
+        silent: dict[str, int] = {}
+        pool = ThreadPoolExecutor(self.transfer.concurrency)
+        try:
+            answers = pool.map(lambda page: self._look_at(page, look), pages.values())
+            for page, found in zip(pages.values(), answers, strict=True):
+                if isinstance(found, Listed):
+                    documents.append(found)
+                elif isinstance(found, Problem):
+                    problems.append(found)
+                elif found is None:
+                    continue
+                else:
+                    host = urlsplit(page.url).netloc
+                    silent[host] = silent.get(host, 0) + 1
+        finally:
+            pool.shutdown(cancel_futures=True)
+        for host, number in silent.items():
+            error = unreachable(host, f"it does not answer; {number} pages were not looked at")
+            problem = problem_of(self.settings.prefix + host.lower(), error)
+            problems.append(problem)
+            unlisted.append(problem.document)
+        return Listing(self, tuple(documents), tuple(problems), tuple(unlisted))
+
+    def read(self, listed: Listed, max_bytes: int) -> RawDocument:
+        held = self._held.get(listed.id)
+        if held is not None:
+            data, media_type = held.path.read_bytes(), held.media_type
+        else:
+            out = BytesIO()
+            answer = self._fetch(listed.location, out, max_bytes)
+            data, media_type = out.getvalue(), answer.media_type
+        path = urlsplit(listed.location).path
+        by_content = detect_media_type(path, data)
+        # Many servers call every text plain.
+        if media_type in (None, "text/plain"):
+            media_type = by_content
+        return RawDocument(listed.id, data, listed.location, media_type)
+
+    def uri_of(self, listed: Listed) -> str:
+        return listed.location
+
+    def pages(self, look: Look, problems: list[Problem], unlisted: list[str]) -> Iterable[Page]:
+        """What is to be looked at; parts that could not be listed go to the other two."""
+        return pages_of(self.settings, self.settings.urls)
+
+    def _wanted(self, look: Look, problems: list[Problem], unlisted: list[str]) -> Iterator[Page]:
+        for page in self.pages(look, problems, unlisted):
+            name = page.id.removeprefix(self.settings.prefix)
+            if self._selection.admits(name) and look.scope.holds(page.id):
+                yield page
+
+    def _look_at(self, page: Page, look: Look) -> Listed | Problem | HostGaveUpError | None:
+        """The page as listed, its problem, the host that is not asked any more; ``None`` if the
+        page is gone."""
+        known = look.stamps.get(page.id, "")
+        if page.stamp and page.stamp == known:
+            return Listed(page.id, page.url, known)
+        path = self._folder / str(next(self._numbers))
+        try:
+            with path.open("wb") as out:
+                answer = self.transfer.fetch(page.url, out, look.max_bytes, known)
+        except HostGaveUpError as error:
+            return error
+        except ExtractionError as error:
+            return Listed(page.id, page.url, page.stamp, fault=problem_of(page.id, error))
+        except MerestoneError as error:
+            return problem_of(page.id, error)
+        if answer.is_gone:
+            return None
+        if answer.is_unchanged:
+            return Listed(page.id, page.url, page.stamp or known)
+        self._held[page.id] = _Held(path, answer.media_type)
+        return Listed(page.id, page.url, page.stamp or answer.stamp, size=answer.size)
+
+    def _fetch(self, url: str, out: BytesIO, max_bytes: int) -> Answer:
+        try:
+            answer = self.transfer.fetch(url, out, max_bytes)
+        except HostGaveUpError as error:
+            raise unreachable(url, f"{error} does not answer") from error
+        if answer.is_gone:
+            raise gone(url)
+        return answer
+
+
+class PageListSource(PageSource):
+    """The pages that a list names, one URL a line; ``#`` begins a comment. The list is a file, or
+    a page itself."""
+
+    def pages(self, look: Look, problems: list[Problem], unlisted: list[str]) -> Iterable[Page]:
+        place = self.settings.location
+        if page_identifier(place):
+            data, _ = self.fetch_list(place)
+        else:
+            data = Path(place).read_bytes()
+        lines = [
+            line.strip()
+            for line in data.decode("utf-8-sig", "replace").splitlines()
+            if line.strip() and not line.lstrip().startswith("#")
+        ]
+        # A page of another kind, such as a form to log in, is no list of nothing.
+        for line in lines:
+            if page_identifier(line) is None:
+                raise SourceError(
+                    "list-invalid",
+                    f"{place} is no list of pages: it holds {line[:80]!r}.",
+                    "Give one URL a line, each with http or https.",
+                )
+        return pages_of(self.settings, lines)
+
+    def fetch_list(self, url: str) -> tuple[bytes, str]:
+        """The bytes of a list or a sitemap, and its server's day. That it is gone says nothing of
+        its pages."""
+        out = BytesIO()
+        try:
+            answer = self._fetch(url, out, LIST_BYTES)
+        except ExtractionError as error:
+            raise SourceError("list-invalid", error.message, "Split it.") from error
+        return out.getvalue(), answer.day
+
+
+def pages_of(settings: SourceSettings, urls: Iterable[str]) -> Iterator[Page]:
+    """Pages by id, from URLs that were checked."""
+    for url in urls:
+        identifier = page_identifier(url)
+        if identifier is not None:
+            yield Page(settings.prefix + identifier, url.strip())
+
+
+def _let_go(transfer: Transfer, folder: str) -> None:
+    transfer.close()
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,106 @@
+"""A row or a record as a document."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from datetime import date, datetime, time
+from urllib.parse import quote
+
+from merestone.extraction import detect_media_type
+from merestone.extraction.media_types import TEXT_TYPES, type_by_name
+from merestone.types import JSON, METADATA_KEY, Problem, RawDocument, SourceSettings, Status
+
+Fields = Mapping[str, object]
+"""A row by column, or the object of a record."""
+
+
+def document_of(identifier: str, uri: str, fields: Fields, settings: SourceSettings) -> RawDocument:
+    """The document that a row is: its text in bytes, the other columns as metadata.
+
+    A column of bytes that is the only one of the text is the document as it stands, a PDF for
+    instance. ``NULL`` is nothing; ``access`` goes through as it is.
+    """
+    metadata = {
+        name: plain(value)
+        for name, value in fields.items()
+        if name not in settings.text and value is not None and not isinstance(value, bytes)
+    }
+    whole = fields.get(settings.text[0]) if len(settings.text) == 1 else None
+    if isinstance(whole, bytes):
+        return RawDocument(identifier, whole, uri, settings.media_type, metadata)
+    text = _text(fields, settings)
+    data = text.encode("utf-8", "surrogateescape")
+    media_type = settings.media_type or _type_of_text(identifier, data)
+    return RawDocument(identifier, data, uri, media_type, metadata)
+
+
+def _text(fields: Fields, settings: SourceSettings) -> str:
+    if settings.text:
+        return "\n\n".join(filter(None, (_shown(fields.get(name)) for name in settings.text)))
+    bare = (settings.updated, METADATA_KEY)
+    shown = {name: _shown(value) for name, value in fields.items() if name not in bare}
+    return "".join(f"{name}: {text}\n" for name, text in shown.items() if text)
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "surrogateescape")
+    if isinstance(value, str):
+        return value
+    found = plain(value)
+    return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+
+
+def _type_of_text(identifier: str, data: bytes) -> str:
+    """By the key where it is the name of a text file; a key such as ``12.png`` makes no picture
+    of a text."""
+    promised = type_by_name(identifier)
+    return detect_media_type(identifier if promised in TEXT_TYPES else "", data)
+
+
+def plain(value: object) -> JSON:
+    """A column's value as JSON: times in ISO 8601, what JSON has no word for as text."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    return str(value)
+
+
+def stamp_of(value: object) -> str:
+    """The stamp that an updated-at value is; empty for ``NULL``."""
+    if value is None:
+        return ""
+    if isinstance(value, bytes):
+        return f"updated={value.hex()}"
+    return f"updated={value.isoformat() if isinstance(value, datetime | date) else value}"
+
+
+def uri_of_record(place: str, identifier: str) -> str:
+    """Where the record lies: its file or database, and the id after ``#``."""
+    return f"{place}#{quote(identifier, safe='/', errors='surrogatepass')}"
+
+
+def without_key(settings: SourceSettings, count: int) -> Problem:
+    """The problem of records that can have no id. It is told of once, as that of a document of a
+    name that no key can have."""
+    return Problem(
+        f"{settings.prefix}%NULL",
+        Status.UNREADABLE,
+        "record-without-key",
+        f"{count} of the records of {settings.place} have no {settings.key}, so they are no "
+        "documents.",
+        "Give each a key, or leave them out by the query.",
+    )

@@ -1,0 +1,127 @@
+"""Rows of a SQLite database, by Python's own module."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from merestone.indexing.sources.faults import unreachable
+from merestone.indexing.sources.rows import Row, RowSource
+from merestone.types import SettingsError, SourceError, SourceSettings
+
+_WAIT_SECONDS = 5.0
+_READING = frozenset(
+    {
+        sqlite3.SQLITE_SELECT,
+        sqlite3.SQLITE_READ,
+        sqlite3.SQLITE_FUNCTION,
+        sqlite3.SQLITE_RECURSIVE,
+        # Full-text and other virtual tables ask for these of themselves.
+        sqlite3.SQLITE_PRAGMA,
+    }
+)
+_BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CANTOPEN})
+_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+
+
+def open_source(settings: SourceSettings) -> RowSource:
+    """The rows of ``settings.query`` in the file ``settings.location``, which is only read."""
+    return RowSource(settings, _Table(settings))
+
+
+class _Table:
+    def __init__(self, settings: SourceSettings) -> None:
+        self._path = Path(settings.location)
+        self._query = settings.query
+        self._columns: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> str:
+        return self._path.as_uri()
+
+    def columns(self) -> tuple[str, ...]:
+        if not self._columns:
+            with self._connection() as connection:
+                cursor = connection.execute(self._select("*") + " LIMIT 0")
+                self._columns = tuple(each[0] for each in cursor.description)
+        return self._columns
+
+    def scan(self, columns: Sequence[str]) -> Iterator[Row]:
+        with self._connection() as connection:
+            yield from connection.execute(self._select(", ".join(map(_quoted, columns))))
+
+    def rows(self, key: str, values: Sequence[object]) -> Iterator[Row]:
+        places = ", ".join("?" * len(values))
+        with self._connection() as connection:
+            query = f"{self._select('*')} WHERE {_quoted(key)} IN ({places})"
+            yield from connection.execute(query, tuple(values))
+
+    def _select(self, columns: str) -> str:
+        # On lines of its own: the query may end with a comment.
+        return f"SELECT {columns} FROM (\n{self._query.strip().rstrip(';')}\n)"
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        """A connection for one statement: none is held while documents are worked on, so no
+        program that writes has to wait."""
+        try:
+            uri = f"{self._path.as_uri()}?mode=ro"
+            with closing(sqlite3.connect(uri, uri=True, timeout=_WAIT_SECONDS)) as connection:
+                connection.text_factory = _text
+                connection.execute("PRAGMA query_only = ON")
+                connection.set_authorizer(_authorize)
+                yield connection
+        except (sqlite3.Error, sqlite3.Warning, UnicodeError, OverflowError) as error:
+            raise self._told(error) from error
+
+    def _told(self, error: Exception) -> SettingsError | SourceError:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in _BUSY:
+            return unreachable(str(self._path), str(error))
+        if code in _DAMAGED:
+            return SourceError(
+                "source-failed",
+                f"{self._path} cannot be read: {error}.",
+                "Mend the database; what is stored of it stays.",
+            )
+        if code == sqlite3.SQLITE_AUTH or isinstance(error, sqlite3.ProgrammingError):
+            return _not_a_query(self._path, str(error))
+        if code == sqlite3.SQLITE_ERROR and re.search("syntax|incomplete|authorized", str(error)):
+            return _not_a_query(self._path, str(error))
+        return query_failed(str(self._path), str(error))
+
+
+def _authorize(action: int, first: str | None, second: str | None, *_: str | None) -> int:
+    if action == sqlite3.SQLITE_FUNCTION and second == "load_extension":
+        return sqlite3.SQLITE_DENY
+    if action == sqlite3.SQLITE_PRAGMA:
+        return sqlite3.SQLITE_OK if first == "data_version" else sqlite3.SQLITE_DENY
+    return sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _not_a_query(path: Path, reason: str) -> SettingsError:
+    return SettingsError(
+        "invalid-query",
+        f"The query of {path} is not taken: {reason}.",
+        "Give a single SELECT; nothing is ever written to a source.",
+    )
+
+
+def query_failed(place: str, reason: str) -> SourceError:
+    """The error that a database did not answer a query to the end."""
+    return SourceError(
+        "query-failed",
+        f"The query of {place} failed: {reason}.",
+        "Mend the query or the database; what is stored of it stays.",
+    )

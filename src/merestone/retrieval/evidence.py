@@ -1,0 +1,213 @@
+"""The answer to ``context``: cited passages within a token budget."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+
+from merestone.retrieval.citation import CitedDocuments
+from merestone.retrieval.expansion import Expansion, Piece
+from merestone.retrieval.packing import Packer, Taken, fully_held
+from merestone.retrieval.passages import Passages
+from merestone.retrieval.ranking import Ranked, Ranking, rank
+from merestone.retrieval.searching import check_question, rows
+from merestone.retrieval.surroundings import Surroundings
+from merestone.retrieval.trace import Trace
+from merestone.types import (
+    JSON,
+    ContextResult,
+    Decision,
+    Embedder,
+    Filter,
+    LeftOut,
+    Passage,
+    RetrievalSettings,
+    SettingsError,
+    Snapshot,
+    Tokenizer,
+)
+
+_CANDIDATES = 50
+
+
+def context(
+    snapshot: Snapshot,
+    embedder: Embedder,
+    tokenizer: Tokenizer,
+    settings: RetrievalSettings,
+    query: str,
+    *,
+    budget: int,
+    mode: str,
+    where: Filter | None,
+    precise: bool = False,
+    cited: bool = True,
+    explain: bool = False,
+) -> ContextResult:
+    """Fill ``budget`` tokens of ``tokenizer`` with the best passages, in rank order.
+
+    Separators and citations are counted; without ``cited`` the text holds no citations.
+    ``precise`` stops earlier: below the share of the best score, and after so many passages, that
+    ``settings`` say.
+    """
+    asked = check_question(query, _CANDIDATES, mode)
+    if not isinstance(budget, int) or budget < 0:
+        raise SettingsError(
+            "invalid-budget",
+            f"The budget of {budget!r} tokens is not a whole number from 0 on.",
+            "Change it.",
+        )
+    trace = Trace(explain)
+    with trace.stage("filter") as entry:
+        entry["where"] = None if where is None else asdict(where)
+    ranking = rank(
+        snapshot,
+        embedder,
+        settings,
+        query,
+        k=_CANDIDATES,
+        mode=asked,
+        where=where,
+        least=0,
+        trace=trace,
+    )
+    with trace.stage("pack") as entry:
+        packing = Packing(snapshot, embedder.tokenizer, tokenizer, settings)
+        made, text, tokens, filling = packing.pack(ranking, budget, precise=precise, cited=cited)
+        entry.update(rule=settings.expand, precise=precise, tokens=tokens)
+        if explain:
+            entry["pieces"] = filling.rows()
+    decisions = tuple(decision(each, made, filling) for each in ranking.ranked)
+    if explain:
+        held = {each.chunk for each in decisions if each.outcome != "out"}
+        reasons = {each.chunk: each.reason for each in decisions}
+        trace.amend("candidates", ranked=rows(ranking, held, reasons, "never offered"))
+    return ContextResult(
+        query=query,
+        budget=budget,
+        tokens=tokens,
+        text=text,
+        passages=made,
+        left_out=tuple(_left_out(ranking, decisions)),
+        library_version=snapshot.library_version,
+        decisions=decisions,
+        mode=ranking.found.mode,
+        notes=ranking.found.notes,
+        trace=trace.entries,
+    )
+
+
+@dataclass
+class Filling:
+    """What became of the pieces that were offered."""
+
+    taken: list[Taken] = field(default_factory=list)
+    reasons: dict[str, str] = field(default_factory=dict)
+    """By chunk id, why the best of its units is not in."""
+    stopped: str = "its best part stands in a better candidate"
+    """Why nothing more was offered."""
+
+    def note(self, taken: Taken) -> None:
+        self.taken.append(taken)
+        if taken.outcome in ("out", "copy"):
+            self.refuse(taken.piece, taken.reason)
+
+    def refuse(self, piece: Piece, reason: str) -> None:
+        self.reasons.setdefault(piece.hit.chunk.id, reason)
+
+    def rows(self) -> list[JSON]:
+        return [
+            {
+                "document": each.piece.document,
+                "start": each.piece.start,
+                "end": each.piece.end,
+                "expanded": each.piece.way,
+                "score": round(each.piece.hit.score, 6),
+                "outcome": each.outcome,
+                "reason": each.reason,
+            }
+            for each in self.taken
+        ]
+
+
+class Packing:
+    """Expands the units of rankings of one snapshot and packs them."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        own: Tokenizer,
+        tokenizer: Tokenizer,
+        settings: RetrievalSettings,
+    ) -> None:
+        """Limits of expansion are counted by ``own``, the budget by ``tokenizer``."""
+        self._snapshot = snapshot
+        self._own = own
+        self._tokenizer = tokenizer
+        self._settings = settings
+        self._documents = CitedDocuments(snapshot)
+
+    def pack(
+        self, ranking: Ranking, budget: int, *, precise: bool, cited: bool = True
+    ) -> tuple[tuple[Passage, ...], str, int, Filling]:
+        """Passages, text, its tokens, and what became of each piece."""
+        surroundings = Surroundings(self._snapshot, (each.chunk for each in ranking.ranked))
+        expansion = Expansion(surroundings, self._documents, self._own, self._settings)
+        passages = Passages(self._snapshot, self._documents)
+        packer = Packer(passages, self._tokenizer, budget, cited=cited)
+        filling = self._fill(ranking, expansion, packer, precise)
+        made, text, tokens, withdrawn = packer.finish()
+        for piece in withdrawn:
+            filling.refuse(piece, "the whole text was over the budget with it")
+        return made, text, tokens, filling
+
+    def _fill(
+        self, ranking: Ranking, expansion: Expansion, packer: Packer, precise: bool
+    ) -> Filling:
+        """Offer what the units become to ``packer``, best first. Where an expanded range does not
+        fit, the bare unit may."""
+        filling = Filling()
+        best = ranking.units[0].score if ranking.units else 0.0
+        share, most = self._settings.precise_share, self._settings.precise_passages
+        for hit in ranking.units:
+            if precise and hit.score < share * best:
+                filling.stopped = f"below {share:.2f} of the best score"
+                break
+            if packer.is_full:
+                filling.stopped = "the budget is full"
+                break
+            for piece in expansion.pieces(hit):
+                taken = packer.offer(piece, most if precise else None)
+                filling.note(taken)
+                if taken.outcome != "out":
+                    break
+        return filling
+
+
+def decision(each: Ranked, passages: tuple[Passage, ...], filling: Filling) -> Decision:
+    """What became of a candidate, judged by the passages as they are."""
+    chunk, score = each.chunk, round(each.score, 6)
+    why = filling.reasons.get(chunk.id, filling.stopped)
+    held = fully_held(chunk, passages)
+    if held is None:
+        return Decision(chunk.id, chunk.document, score, "out", why)
+    if held:
+        return Decision(chunk.id, chunk.document, score, "in", "all of it")
+    return Decision(chunk.id, chunk.document, score, "shortened", f"the rest: {why}")
+
+
+def _left_out(ranking: Ranking, decisions: tuple[Decision, ...]) -> list[LeftOut]:
+    found = [
+        LeftOut(each.chunk.id, decided.reason, each.chunk.document, each.chunk.lines)
+        for each, decided in zip(ranking.ranked, decisions, strict=True)
+        if decided.outcome == "out"
+    ]
+    found += [
+        LeftOut(
+            each.chunk.id,
+            f"near-duplicate of {ranking.collapsed[each.chunk.id]}",
+            each.chunk.document,
+            each.chunk.lines,
+        )
+        for each in ranking.dropped
+    ]
+    return found

@@ -1,0 +1,121 @@
+"""Passages: ranges of documents, cited to the line and page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from merestone.chunking.render import shown
+from merestone.retrieval.citation import CitedDocuments, cite, place
+from merestone.types import Chunk, Citation, ContextSpan, Document, Passage, Snapshot
+
+_AROUND = 32
+_OWN_TEXT = ("text/markdown", "text/plain", "text/x-rst", "text/csv", "application/json")
+"""Media types whose text is the source itself, so that its lines are the source's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A range of one document with the chunks that it touches."""
+
+    document: str
+    start: int
+    end: int
+    chunks: tuple[Chunk, ...]
+    """By ordinal."""
+    context: tuple[ContextSpan, ...] = ()
+    also: tuple[str, ...] = ()
+
+
+class Passages:
+    """Makes passages of the spans of one snapshot."""
+
+    def __init__(self, snapshot: Snapshot, documents: CitedDocuments) -> None:
+        self._snapshot = snapshot
+        self._documents = documents
+        self._whole: dict[str, Document | None] = {}
+        self._keeps_lines: dict[str, bool] = {}
+
+    def text(self, document: str) -> str:
+        return self._documents.of(document).text
+
+    def passage(self, span: Span) -> Passage:
+        """The passage of ``span``, its tokens not yet counted."""
+        citation = self.citation(span)
+        return Passage(
+            document=span.document,
+            version=citation.version,
+            start=span.start,
+            end=span.end,
+            text=citation.quote,
+            tokens=0,
+            heading_path=citation.heading_path,
+            citation=citation,
+            chunks=tuple(chunk.id for chunk in span.chunks),
+            context=span.context,
+            also=span.also,
+        )
+
+    def citation(self, span: Span) -> Citation:
+        """Where ``span`` stands, which may be a part of its chunks only."""
+        document = self._documents.of(span.document)
+        citation = cite(document, span.chunks)
+        if (citation.start, citation.end) == (span.start, span.end):
+            return citation
+        text, start, end = document.text, span.start, span.end
+        return replace(
+            citation,
+            start=start,
+            end=end,
+            quote=text[start:end],
+            prefix=text[max(0, start - _AROUND) : start],
+            suffix=text[end : end + _AROUND],
+            lines=self._lines(span, citation),
+            pages=self._pages(span, citation),
+        )
+
+    def _lines(self, span: Span, citation: Citation) -> tuple[int, int] | None:
+        if citation.lines is None or citation.lines[0] == citation.lines[1]:
+            return citation.lines
+        first = span.chunks[0]
+        if first.lines is not None and self._has_own_lines(span.document):
+            text, begins = self.text(span.document), first.start
+            return (
+                first.lines[0] + _line_breaks(text[begins : span.start]),
+                first.lines[0] + _line_breaks(text[begins : span.end - 1]),
+            )
+        document = self._document(span.document)
+        return document.lines_of(span.start, span.end) if document else citation.lines
+
+    def _has_own_lines(self, document: str) -> bool:
+        if document not in self._keeps_lines:
+            record = self._snapshot.record(document)
+            self._keeps_lines[document] = record is not None and record.media_type in _OWN_TEXT
+        return self._keeps_lines[document]
+
+    def _pages(self, span: Span, citation: Citation) -> tuple[int, ...]:
+        if len(citation.pages) < 2:
+            return citation.pages
+        document = self._document(span.document)
+        return document.pages_of(span.start, span.end) if document else citation.pages
+
+    def _document(self, document: str) -> Document | None:
+        """The document whole, which takes longer than its text, read once."""
+        if document not in self._whole:
+            self._whole[document] = self._snapshot.document(document)
+        return self._whole[document]
+
+
+def rendered(number: int, passage: Passage) -> str:
+    """A passage as a model reads it: its citation, what explains it, its text."""
+    return head(number, passage.citation, passage.context) + passage.text
+
+
+def head(number: int, citation: Citation, context: Sequence[ContextSpan]) -> str:
+    """What stands above a passage's text."""
+    added = "".join(f"({shown(span)})\n" for span in context)
+    return f"[{number}] {place(citation)}\n{added}"
+
+
+def _line_breaks(text: str) -> int:
+    return text.count("\n") + text.count("\r") - text.count("\r\n")

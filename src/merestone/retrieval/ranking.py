@@ -1,0 +1,193 @@
+"""From a question to ranked chunks and units: the stages that ``search`` and ``context`` share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from merestone.retrieval.candidates import KEPT, Candidate, Candidates, Mode, find_candidates
+from merestone.retrieval.diversity import redundancies
+from merestone.retrieval.duplicates import collapse
+from merestone.retrieval.focus import FocusedUnit, focus_units
+from merestone.retrieval.trace import Trace
+from merestone.types import (
+    JSON,
+    Chunk,
+    Embedder,
+    Filter,
+    RetrievalSettings,
+    Snapshot,
+    Unit,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A chunk in its place."""
+
+    candidate: Candidate
+    chunk: Chunk
+    score: float
+    units: tuple[FocusedUnit, ...] = ()
+    """Best first; without focus the chunk as a whole."""
+    also: tuple[Chunk, ...] = ()
+    """Near-duplicates that were dropped for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """All candidates of a question, best first."""
+
+    found: Candidates
+    ranked: tuple[Ranked, ...]
+    units: tuple[FocusedUnit, ...]
+    """Of all of them, best first."""
+    collapsed: Mapping[str, str] = field(default_factory=dict)
+    """Chunk id → id of the chunk that it was dropped for."""
+    dropped: tuple[Ranked, ...] = ()
+
+
+def rank(
+    snapshot: Snapshot,
+    embedder: Embedder,
+    settings: RetrievalSettings,
+    query: str,
+    *,
+    k: int,
+    mode: Mode,
+    where: Filter | None,
+    least: int,
+    trace: Trace,
+) -> Ranking:
+    """The candidates for ``query``, by their best unit, copies collapsed.
+
+    There are ``least`` of them if so many permitted chunks are found that are no copies.
+    """
+    with trace.stage("candidates") as entry:
+        found = find_candidates(snapshot, embedder, query, k, mode, where, settings)
+        entry.update(
+            mode=found.mode,
+            terms=list(found.terms),
+            found=dict(found.found),
+            dense_weight=settings.dense_weight,
+        )
+    return arrange(snapshot, found, settings, least, trace)
+
+
+def arrange(
+    snapshot: Snapshot, found: Candidates, settings: RetrievalSettings, least: int, trace: Trace
+) -> Ranking:
+    """The ranking of candidates that were found."""
+    with trace.stage("read"):
+        chunks = snapshot.by_number([item.number for item in found.ranked])
+        pairs = [(item, chunks[item.number]) for item in found.ranked if item.number in chunks]
+    with trace.stage("focus") as entry:
+        entry["on"] = settings.focus
+        units = focus_units(pairs, found.terms) if settings.focus else _wholes(pairs)
+        entry["units"] = len(units)
+    if settings.mmr < 1:
+        with trace.stage("diversity") as entry:
+            entry["mmr"] = settings.mmr
+            units = _diverse(snapshot, units, settings.mmr)
+    ranked = _by_best_unit(pairs, units)
+    collapsed: dict[str, str] = {}
+    if settings.collapse:
+        with trace.stage("collapse") as entry:
+            ranked, collapsed = _collapsed(snapshot, found, ranked, least)
+            entry["dropped"] = len(collapsed)
+    return Ranking(
+        found,
+        tuple(each for each in ranked if each.chunk.id not in collapsed),
+        tuple(unit for unit in units if unit.chunk.id not in collapsed),
+        collapsed,
+        tuple(each for each in ranked if each.chunk.id in collapsed),
+    )
+
+
+def _wholes(pairs: Sequence[tuple[Candidate, Chunk]]) -> tuple[FocusedUnit, ...]:
+    return tuple(
+        FocusedUnit(item, chunk, Unit(chunk.start, chunk.end, "sentence", "", 0, 0), item.score, ())
+        for item, chunk in pairs
+    )
+
+
+def _diverse(
+    snapshot: Snapshot, units: Sequence[FocusedUnit], weight: float
+) -> tuple[FocusedUnit, ...]:
+    """Units with what their chunk has in common with those that rank above taken off."""
+    best: dict[int, float] = {}
+    for unit in units:
+        best.setdefault(unit.candidate.number, unit.score)
+    alike = redundancies(snapshot.vectors(list(best)), best, weight)
+    scored = [
+        unit._replace(score=weight * unit.score - (1 - weight) * alike[unit.candidate.number])
+        for unit in units
+    ]
+    return tuple(sorted(scored, key=lambda unit: -unit.score))
+
+
+def _by_best_unit(
+    pairs: Sequence[tuple[Candidate, Chunk]], units: Sequence[FocusedUnit]
+) -> list[Ranked]:
+    """The chunks by their best unit. One all of whose units another chunk has too comes last."""
+    own: dict[int, list[FocusedUnit]] = {}
+    for unit in units:
+        own.setdefault(unit.candidate.number, []).append(unit)
+    by_number = {item.number: (item, chunk) for item, chunk in pairs}
+    first = [
+        Ranked(*by_number[number], found[0].score, tuple(found)) for number, found in own.items()
+    ]
+    return first + [
+        Ranked(item, chunk, min(0.0, item.score)) for item, chunk in pairs if item.number not in own
+    ]
+
+
+def _collapsed(
+    snapshot: Snapshot, found: Candidates, ranked: list[Ranked], least: int
+) -> tuple[list[Ranked], dict[str, str]]:
+    """``ranked`` without copies, filled up from the candidates behind as far as needed."""
+    ranked = list(ranked)
+    dropped = collapse([each.chunk for each in ranked], found.terms)
+    rest = list(found.rest)
+    while rest and len(ranked) - len(dropped) < least:
+        part, rest = rest[:KEPT], rest[KEPT:]
+        chunks = snapshot.by_number([item.number for item in part])
+        ranked += [Ranked(item, chunks[item.number], 0.0) for item in part if item.number in chunks]
+        dropped = collapse([each.chunk for each in ranked], found.terms)
+    also: dict[str, list[Chunk]] = {}
+    for each in ranked:
+        if each.chunk.id in dropped:
+            also.setdefault(dropped[each.chunk.id], []).append(each.chunk)
+    named = [
+        replace(each, also=tuple(also[each.chunk.id])) if each.chunk.id in also else each
+        for each in ranked
+    ]
+    return named, dropped
+
+
+def reference(chunk: Chunk) -> str:
+    """The chunk's place as ``show`` and ``resolve`` take it."""
+    return f"{chunk.document}#{chunk.start}-{chunk.end}"
+
+
+def row(each: Ranked, place: int) -> dict[str, JSON]:
+    """What a trace says of a candidate."""
+    item = each.candidate
+    best = each.units[0] if each.units else None
+    return {
+        "chunk": each.chunk.id,
+        "document": each.chunk.document,
+        "rank": place,
+        "score": round(each.score, 6),
+        "fused": round(item.score, 6),
+        "dense": {"rank": item.dense_rank, "score": item.dense_score},
+        "lexical": {"rank": item.lexical_rank, "score": item.lexical_score},
+        "focus": None
+        if best is None
+        else {
+            "start": best.unit.start,
+            "end": best.unit.end,
+            "signals": [round(value, 6) for value in best.signals],
+        },
+        "also": [reference(chunk) for chunk in each.also],
+    }

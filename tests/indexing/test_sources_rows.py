@@ -1,0 +1,438 @@
+"""Rows of databases and lines of JSON as documents."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from indexing.conftest import open_library
+
+from merestone import Library, MerestoneError, SettingsError
+from merestone.indexing.sources import list_source, open_source, scope_of, sqlite
+from merestone.indexing.sources.identifiers import key_identifier
+from merestone.types import DocumentRecord, Look, SourceSettings
+
+TICKETS = """
+CREATE TABLE ticket (id INTEGER PRIMARY KEY, title TEXT, body TEXT, changed TEXT, access TEXT);
+INSERT INTO ticket VALUES (1, 'Pump', 'The alpha pump runs at 40 bar.', '2026-01-01T10:00', NULL);
+INSERT INTO ticket VALUES (2, 'Valve', 'The beta valve closes.', '2026-01-02T10:00', 'group:hr');
+INSERT INTO ticket VALUES (3, 'Lamp', 'The gamma lamp is green.', '2026-01-03T10:00', NULL);
+"""
+QUERY = 'query = "SELECT * FROM ticket"\nkey = "id"\n'
+WHOLE = f'{QUERY}updated = "changed"\ntext = ["title", "body"]\n'
+
+
+class Base:
+    """A database file, and a library over a query of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.file = folder / "base.db"
+        self.run(TICKETS)
+
+    def run(self, statements: str) -> None:
+        connection = sqlite3.connect(self.file)
+        connection.executescript(statements)
+        connection.commit()
+        connection.close()
+
+    def library(self, source: str, key: str = 'sqlite = "base.db"') -> Library:
+        (self.folder / "merestone.toml").write_text(f"[[sources]]\n{key}\n{source}\n")
+        return open_library(self.folder)
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Base:
+    return Base(tmp_path)
+
+
+def records(library: Library) -> dict[str, DocumentRecord]:
+    with library.snapshot(as_owner=True) as snapshot:
+        return {record.id: record for record in snapshot.records()}
+
+
+@pytest.fixture
+def rows_read(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """The keys of the rows that were read whole."""
+    found: list[object] = []
+    read = sqlite._Table.rows
+
+    def counted(table: sqlite._Table, key: str, values: list[object]) -> Iterator[object]:
+        found.extend(values)
+        return read(table, key, values)
+
+    monkeypatch.setattr(sqlite._Table, "rows", counted)
+    return found
+
+
+def test_a_row_is_a_document_and_its_other_columns_are_metadata(base: Base) -> None:
+    with base.library(WHOLE) as library:
+        assert library.sync().documents["added"] == 3
+        record = records(library)["2"]
+        assert record.metadata == {"id": 2, "changed": "2026-01-02T10:00", "access": "group:hr"}
+        assert record.uri == f"{base.file.as_uri()}#2"
+        with library.snapshot(as_owner=True) as snapshot:
+            assert snapshot.text("2") == "Valve\n\nThe beta valve closes."
+        assert "access" not in records(library)["1"].metadata
+        assert library.search("pump", where="id = 1", mode="lexical", as_owner=True).hits
+        assert not library.verify(as_owner=True).findings
+
+
+def test_edits_deletions_and_new_rows_are_found_by_their_time(
+    base: Base, rows_read: list[object]
+) -> None:
+    with base.library(WHOLE) as library:
+        library.sync()
+        base.run(
+            "UPDATE ticket SET body = 'The alpha pump runs at 41 bar.', changed = '2026-02-01'"
+            " WHERE id = 1; DELETE FROM ticket WHERE id = 2;"
+            "INSERT INTO ticket VALUES (4, 'Door', 'The delta door.', '2026-02-02', NULL);"
+        )
+        rows_read.clear()
+        report = library.sync()
+        assert {(c.document, c.change) for c in report.changes} == {
+            ("1", "changed"),
+            ("2", "removed"),
+            ("4", "added"),
+        }
+        assert 3 not in rows_read
+        rows_read.clear()
+        again = library.sync()
+        assert again.documents["unchanged"] == 3
+        assert again.library_version == report.library_version
+        assert rows_read == []
+
+
+def test_a_row_whose_time_lies_is_found_by_a_full_look(base: Base) -> None:
+    with base.library(WHOLE) as library:
+        library.sync()
+        base.run("UPDATE ticket SET body = 'Quite other words.' WHERE id = 1")
+        assert library.sync().documents["unchanged"] == 3
+        assert library.sync(full_hash=True).documents["changed"] == 1
+
+
+def test_without_a_time_contents_are_compared(base: Base, rows_read: list[object]) -> None:
+    with base.library(QUERY) as library:
+        library.sync()
+        with library.snapshot(as_owner=True) as snapshot:
+            assert snapshot.text("1") == (
+                "id: 1\ntitle: Pump\nbody: The alpha pump runs at 40 bar.\n"
+                "changed: 2026-01-01T10:00\n"
+            )
+        rows_read.clear()
+        base.run("UPDATE ticket SET body = 'Other words.' WHERE id = 3")
+        assert library.sync().documents["changed"] == 1
+        assert set(rows_read) == {3}
+
+
+def test_a_change_of_access_alone_changes_the_document(base: Base) -> None:
+    source = f'{QUERY}text = ["title", "body"]\n'
+    with base.library(source) as library:
+        library.sync()
+        base.run("UPDATE ticket SET access = 'user:bob' WHERE id = 2")
+        assert library.sync().documents["changed"] == 1
+        assert records(library)["2"].metadata["access"] == "user:bob"
+        base.run("UPDATE ticket SET access = NULL WHERE id = 2")
+        library.sync()
+        assert "access" not in records(library)["2"].metadata
+
+
+def test_rows_without_a_key_are_told_of_once(base: Base) -> None:
+    base.run(
+        "CREATE TABLE note (name TEXT, body TEXT);"
+        "INSERT INTO note VALUES ('a', 'Words of a.'), (NULL, 'Lost.'), ('', 'Lost too.');"
+    )
+    with base.library('query = "SELECT * FROM note"\nkey = "name"\ntext = "body"') as library:
+        report = library.sync()
+        assert [(p.code, p.document) for p in report.problems] == [("record-without-key", "%NULL")]
+        assert "2 of the records" in report.problems[0].message
+        assert report.documents["added"] == 1
+        assert not library.sync().retry
+        base.run("DELETE FROM note WHERE name IS NULL OR name = ''")
+        assert not library.sync().problems
+        assert set(records(library)) == {"a"}
+
+
+def test_a_key_that_two_rows_have_is_an_error_that_names_it(base: Base) -> None:
+    with base.library('query = "SELECT * FROM ticket"\nkey = "title"\ntext = "body"') as library:
+        library.sync()
+        base.run("INSERT INTO ticket VALUES (9, 'Pump', 'x', '', NULL), (8, 'Pump', 'y', '', NULL)")
+        with pytest.raises(MerestoneError, match=r"'Pump' \(3 times\)") as caught:
+            library.sync()
+        assert caught.value.code == "duplicate-key"
+        assert len(records(library)) == 3
+
+
+def test_bytes_are_text_or_a_document_of_their_own(base: Base) -> None:
+    base.run("CREATE TABLE blob (name TEXT, body BLOB, more BLOB)")
+    connection = sqlite3.connect(base.file)
+    page = b"<html><body><p>Words in a page.</p></body></html>"
+    connection.executemany(
+        "INSERT INTO blob VALUES (?, ?, ?)",
+        [("plain", "Bytes that are text: é".encode(), b"x"), ("page", page, None)],
+    )
+    connection.commit()
+    connection.close()
+    with base.library('query = "SELECT * FROM blob"\nkey = "name"\ntext = "body"') as library:
+        assert not library.sync().problems
+        found = records(library)
+        assert found["page"].media_type == "text/html"
+        assert found["plain"].media_type == "text/plain"
+        assert found["plain"].metadata == {"name": "plain"}
+        with library.snapshot(as_owner=True) as snapshot:
+            assert snapshot.text("plain") == "Bytes that are text: é"
+
+
+def test_a_view_a_comment_and_a_common_table_expression_are_queries(base: Base) -> None:
+    base.run(
+        "CREATE VIEW open AS SELECT id, title || ': ' || body AS line FROM ticket WHERE id < 3"
+    )
+    for query in (
+        "SELECT * FROM open -- all of it",
+        "WITH o AS (SELECT * FROM open) SELECT id, line FROM o;",
+    ):
+        with base.library(f'query = "{query}"\nkey = "id"\ntext = "line"') as library:
+            library.sync()
+            assert set(records(library)) == {"1", "2"}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "DELETE FROM ticket",
+        "SELECT 1 AS id; DELETE FROM ticket",
+        "SELECT id FROM ticket) ; DELETE FROM ticket; --",
+        "SELECT load_extension('x') AS id",
+        "SELECT id FROM ticket WHERE",
+        "ATTACH 'other.db' AS other",
+        "PRAGMA journal_mode = DELETE",
+        "SELECT title FROM ticket",
+    ],
+)
+def test_what_is_no_single_select_is_refused_and_writes_nothing(base: Base, query: str) -> None:
+    before = base.file.read_bytes()
+    with base.library(f'query = "{query}"\nkey = "id"') as library:
+        with pytest.raises(SettingsError) as caught:
+            library.sync()
+        assert caught.value.code == "invalid-query"
+    assert base.file.read_bytes() == before
+
+
+def test_a_database_that_cannot_be_read_now_is_not_empty(
+    base: Base, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "_WAIT_SECONDS", 0.05)
+    with base.library(WHOLE) as library:
+        library.sync()
+        holder = sqlite3.connect(base.file, isolation_level=None)
+        holder.execute("BEGIN EXCLUSIVE")
+        assert failure(library) == "source-unreachable"
+        holder.close()
+        whole = base.file.read_bytes()
+        base.file.write_bytes(b"no database at all, but some bytes" * 100)
+        assert failure(library) == "source-failed"
+        base.file.unlink()
+        assert failure(library) == "source-unreachable"
+        assert not base.file.exists()
+        base.file.write_bytes(whole)
+        base.run("ALTER TABLE ticket RENAME TO other")
+        assert failure(library) == "query-failed"
+        assert len(records(library)) == 3
+
+
+def failure(library: Library) -> str:
+    with pytest.raises(MerestoneError) as caught:
+        library.sync()
+    return caught.value.code
+
+
+def test_a_writer_is_not_kept_waiting_by_a_sync(base: Base) -> None:
+    with base.library(WHOLE) as library:
+        library.sync(progress=lambda _: base.run("UPDATE ticket SET title = title || '!'"))
+        assert len(records(library)) == 3
+
+
+def test_rows_are_read_ahead_only_where_one_follows_the_other(
+    base: Base, rows_read: list[object]
+) -> None:
+    base.run(
+        "".join(f"INSERT INTO ticket (id, body) VALUES ({n}, 'w {n}');" for n in range(10, 200))
+    )
+    settings = SourceSettings(
+        kind="sqlite",
+        location=str(base.file),
+        query="SELECT * FROM ticket",
+        key="id",
+        text=("body",),
+    )
+    source = open_source(settings)
+    listing = source.scan(Look())
+    for item in (listing.documents[50], listing.documents[7], listing.documents[90]):
+        assert source.read(item, 1000).data == b"w " + item.id.encode()
+    assert len(rows_read) == 3
+    rows_read.clear()
+    texts = [source.read(item, 1000).data for item in listing.documents[3:]]
+    assert texts == [f"w {item.id}".encode() for item in listing.documents[3:]]
+    assert len(rows_read) == len(texts)
+
+
+def test_a_row_can_be_named_and_a_new_one_comes_with_its_source(base: Base) -> None:
+    settings = SourceSettings(name="desk", kind="sqlite", location=str(base.file))
+    assert scope_of(["desk:1"], [settings], ["desk:1"], Path("/")).prefixes == ("desk:1",)
+    assert scope_of(["desk:"], [settings], [], Path("/")).prefixes == ("desk:",)
+    with pytest.raises(MerestoneError):
+        scope_of(["desk:7"], [settings], ["desk:1"], Path("/"))
+
+
+@given(st.lists(st.text(min_size=1), unique=True))
+def test_no_two_keys_meet_in_one_id(keys: list[str]) -> None:
+    ids = [key_identifier(key) for key in keys]
+    assert len(set(ids)) == len(keys)
+    for identifier in ids:
+        assert identifier
+        identifier.encode("utf-8")
+        assert not any(part in ("", ".", "..") for part in identifier.split("/"))
+
+
+@pytest.mark.parametrize(
+    ("key", "identifier"),
+    [
+        (7, "7"),
+        ("docs/a b.md", "docs/a b.md"),
+        ("50%", "50%25"),
+        ("a//b", "a%2F%2Fb"),
+        ("..", "%2E%2E"),
+        ("tab\t", "tab%09"),
+        (b"bytes\xff", "bytes%FF"),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_a_key_is_its_id_as_far_as_it_can_be(key: object, identifier: str | None) -> None:
+    assert key_identifier(key) == identifier
+
+
+# Any database, by SQLAlchemy
+
+
+def test_another_database_gives_the_same_documents(base: Base) -> None:
+    pytest.importorskip("sqlalchemy")
+    with base.library(WHOLE) as library:
+        library.sync()
+        with library.snapshot(as_owner=True) as snapshot:
+            known = {r.id: (r.version, r.stamp) for r in snapshot.records()}
+    place = f'sql = "sqlite:///{base.file}"'
+    with base.library(WHOLE, place) as library:
+        assert library.sync(full_hash=True).documents["unchanged"] == 3
+        with library.snapshot(as_owner=True) as snapshot:
+            assert {r.id: (r.version, r.stamp) for r in snapshot.records()} == known
+        base.run("UPDATE ticket SET body = 'At 12:30 :time', changed = 'x' WHERE id = 1")
+        assert library.sync().documents["changed"] == 1
+        assert library.sync().documents["unchanged"] == 3
+    colons = "SELECT id, ':b' AS body FROM ticket WHERE title <> 'a:b'"
+    with base.library(f'query = "{colons}"\nkey = "id"\ntext = "body"', place) as library:
+        assert library.sync().documents["changed"] == 3
+
+
+@pytest.mark.parametrize(
+    "query", ["DELETE FROM ticket", "SELECT id FROM ticket) ; DELETE FROM ticket; --"]
+)
+def test_another_database_is_not_written_to(base: Base, query: str) -> None:
+    pytest.importorskip("sqlalchemy")
+    before = base.file.read_bytes()
+    place = f'sql = "sqlite:///{base.file}"'
+    with base.library(f'query = "{query}"\nkey = "id"', place) as library:
+        assert failure(library) in ("query-failed", "source-unreachable")
+    assert base.file.read_bytes() == before
+
+
+def test_a_password_comes_from_the_environment_and_goes_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sqlalchemy = pytest.importorskip("sqlalchemy")
+    monkeypatch.setenv("DESK_PASSWORD", "hunter2")
+    given: list[str] = []
+
+    def fail() -> None:
+        raise sqlite3.OperationalError("no login for desk with hunter2")
+
+    def engine(url: Any, **_: object) -> Any:
+        given.append(str(url.password))
+        return real("sqlite://", creator=fail)
+
+    real = sqlalchemy.create_engine
+    monkeypatch.setattr(sqlalchemy, "create_engine", engine)
+    settings = SourceSettings(
+        kind="sql",
+        location="postgresql+psycopg://desk@db.example/tickets",
+        query="SELECT 1 AS id",
+        key="id",
+        password_env="DESK_PASSWORD",
+    )
+    with pytest.raises(MerestoneError) as caught:
+        list_source(settings)
+    assert caught.value.code == "source-unreachable"
+    assert "hunter2" not in str(caught.value)
+    assert given == ["hunter2"]
+    monkeypatch.delenv("DESK_PASSWORD")
+    with pytest.raises(SettingsError, match="DESK_PASSWORD"):
+        list_source(settings)
+
+
+# Lines of JSON
+
+
+def write_lines(path: Path, *values: object) -> None:
+    path.write_text("".join(json.dumps(value) + "\n" for value in values))
+
+
+def test_each_line_is_a_document(tmp_path: Path) -> None:
+    file = tmp_path / "faq.jsonl"
+    one = {"id": "a", "text": "The alpha pump.", "access": ["group:hr"], "tags": {"x": [1, None]}}
+    two = {"id": "b/c", "text": "The beta valve.", "at": 5}
+    write_lines(file, one, two)
+    (tmp_path / "merestone.toml").write_text(
+        '[[sources]]\njsonl = "faq.jsonl"\nkey = "id"\ntext = "text"\n'
+    )
+    with open_library(tmp_path) as library:
+        assert library.sync().documents["added"] == 2
+        found = records(library)
+        assert found["a"].metadata == {"id": "a", "access": ["group:hr"], "tags": {"x": [1, None]}}
+        write_lines(file, two, {**one, "text": "The alpha pump runs."}, {"id": 3, "text": "New."})
+        report = library.sync()
+        assert {(c.document, c.change) for c in report.changes} == {
+            ("a", "changed"),
+            ("3", "added"),
+        }
+        assert library.sync().documents["unchanged"] == 3
+
+
+def test_a_file_of_lines_that_was_cut_short_removes_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "faq.jsonl"
+    lines = [{"id": n, "text": f"Words of line {n}."} for n in range(5)]
+    write_lines(file, *lines)
+    (tmp_path / "merestone.toml").write_text(
+        '[[sources]]\njsonl = "faq.jsonl"\nkey = "id"\ntext = "text"\n'
+    )
+    with open_library(tmp_path) as library:
+        library.sync()
+        whole = file.read_bytes()
+        file.write_bytes(b"\xef\xbb\xbf" + whole[:-50])
+        report = library.sync()
+        assert [p.code for p in report.problems] == ["record-line-invalid"]
+        assert "line 4" in report.problems[0].message
+        assert len(records(library)) == 5
+        file.write_bytes(whole[: whole.rindex(b"\n", 0, -1) + 1])
+        assert library.sync().documents["removed"] == 1
+        write_lines(file, *lines, lines[2])
+        assert failure(library) == "duplicate-key"
+        os.remove(file)
+        assert failure(library) == "source-unreachable"
+        assert len(records(library)) == 4
