@@ -32,7 +32,7 @@ from statistics import mean
 from chroma import chroma_measures, chroma_questions
 from gold import Question, Span, View, data_folder, located, question_rows, set_names
 from score_sets import read_views
-from scoring import difference, measure
+from scoring import difference, measure_whole
 
 from merestone import Library
 from merestone.retrieval.candidates import Candidates, find_candidates
@@ -99,12 +99,7 @@ class Asked:
     def measures(self, question: Question, passages: Sequence[Span]) -> Row:
         if self.name == "chroma":
             return chroma_measures(question, passages)
-        found = measure(question, passages, self.views)
-        return {
-            "recall": found["GoldCoverage@1000w"],
-            "IoU": found["IoU@1000w"],
-            "complete": found["FullGold@1000w"],
-        }
+        return measure_whole(question, passages, self.views)
 
     def candidates(self, mode: str) -> list[Candidates]:
         """Found once, since no variant changes them."""

@@ -65,6 +65,16 @@ def measure(question: Question, ranked: Sequence[Span], views: Mapping[str, View
     }
 
 
+def measure_whole(
+    question: Question, passages: Sequence[Span], views: Mapping[str, View]
+) -> Measures:
+    """GoldCoverage, IoU and FullGold of all that the passages hold, however much that is."""
+    read = _read(passages, views, None)
+    coverage, iou = _shared(question, read, views)
+    whole = _as_asked(question, _covered(question, read, views))
+    return {"recall": coverage, "IoU": iou, "complete": whole}
+
+
 def _as_asked(question: Question, found: Sequence[bool]) -> bool:
     return all(found) if question.match == "all" else any(found)
 

@@ -60,6 +60,7 @@ OWNER_PLACES = {
     "indexing/archive.py": "the whole library is packed up, which the owner was asked for before",
     "library.py:Library._reader": "as_owner=True was asked for",
     "library.py:Library.remove": "an act of the owner",
+    "library.py:Library._require_rules": "of a sync, which is an act of the owner",
     "library.py:Library.plan": "an act of the owner",
     "library.py:Library._with_estimate": "of a plan, from what past syncs took",
     "library.py:Library.sync": "an act of the owner",
@@ -797,6 +798,6 @@ def test_no_command_gives_what_is_not_allowed(first: Any, steps: Any, askers: An
 
 @pytest.mark.ci
 @given(FIRST, STEPS, ASKERS)
-@settings(max_examples=150)
+@settings(max_examples=40)
 def test_no_path_gives_what_is_not_allowed_at_length(first: Any, steps: Any, askers: Any) -> None:
     play(first, steps, askers, [check, check_commands])

@@ -191,7 +191,8 @@ class _Reranking(_Table):
 
 
 class _AccessRule(_Table):
-    paths: list[str] = Field(default_factory=list)
+    # Without the key every document is meant; an empty list is more likely a mistake.
+    paths: list[str] = Field(default_factory=list, min_length=1)
     source: str | None = None
     allow: list[str]
 
@@ -249,6 +250,11 @@ class AccessConfiguration:
         self.flags = flags
         self._files = self._layer_files()
         self._read: tuple[_Inputs, _AccessState] | None = None
+
+    @property
+    def has_project_file(self) -> bool:
+        """True if there was a project's file when the library was opened."""
+        return "project" in self._files
 
     def current(self) -> tuple[AccessSettings, tuple[SourceSettings, ...]]:
         """Rules, groups and sources of this moment.

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from threading import Event, Lock
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TextIO
+from typing import TYPE_CHECKING, Self, TextIO, TypeVar
 
 from merestone import config, retrieval
 from merestone.embedding import open_embedder
@@ -33,9 +33,11 @@ from merestone.indexing.estimation import PAST_SYNCS, estimate
 from merestone.indexing.pending import glance
 from merestone.indexing.resting import Rest
 from merestone.indexing.sources import scope_of
+from merestone.reranking import open_reranker
 from merestone.storage import open_store
 from merestone.text.tokenizer_names import tokenizer_named
 from merestone.types import (
+    CONFIG_FILE,
     JSON,
     OWNER,
     Asker,
@@ -70,6 +72,7 @@ from merestone.types import (
 if TYPE_CHECKING:
     from merestone.indexing.watching import WatchNote
 
+_Model = TypeVar("_Model")
 Where = str | Filter | None
 Principals = Iterable[str] | None
 """Who asks: names such as ``user:bob``. ``None``: someone of whom nothing is known."""
@@ -89,6 +92,7 @@ class Library:
         self, settings: LibrarySettings, access: config.AccessConfiguration | None = None
     ) -> None:
         """``access`` gives the rules of access afresh; without it those of ``settings`` stay."""
+        _refuse_units(settings)
         self.settings = settings
         self._access = access
         self._opened: Store | None = open_store(settings.state)
@@ -154,7 +158,20 @@ class Library:
     @cached_property
     def embedder(self) -> Embedder:
         """The embedder that texts and questions are given to."""
-        return open_embedder(self.settings.embedding)
+        return self._closing(open_embedder(self.settings.embedding))
+
+    @cached_property
+    def _reranking(self) -> retrieval.Reranking | None:
+        settings = self.settings.reranking
+        model = open_reranker(settings)
+        return None if model is None else retrieval.Reranking(self._closing(model), settings)
+
+    def _closing(self, model: _Model) -> _Model:
+        """``model``, which lets go of its connections when the library is closed, if it has any."""
+        close = getattr(model, "close", None)
+        if close is not None:
+            self._stack.callback(close)
+        return model
 
     @cached_property
     def _cache(self) -> EmbeddingCache:
@@ -173,6 +190,23 @@ class Library:
         if self._access is not None:
             access, sources = self._access.current()
         return open_policy(access, sources, self.settings.state)
+
+    def _require_rules(self, policy: Policy) -> None:
+        """Raise ``SettingsError`` if the library was judged by rules, and they went with the file
+        that held them: a sync would open what they closed."""
+        if self._access is None or self._access.has_project_file or policy.has_rules:
+            return
+        if not self._store.exists():
+            return
+        with self._store.snapshot(OWNER) as snapshot:
+            judged_by = snapshot.access_rules()
+        if judged_by not in (None, policy.fingerprint):
+            raise SettingsError(
+                "config-unreadable",
+                f"There are no settings in {self.settings.root}, and the library in it was synced "
+                "under rules of access.",
+                f"Put {CONFIG_FILE} back. To give the rules up, write one without them.",
+            )
 
     def _reader(self, principals: Principals, as_owner: bool) -> Reader:
         """Who asks, with the groups of this moment."""
@@ -262,7 +296,9 @@ class Library:
         A run with ``paths`` touches nothing outside them. ``full_hash`` trusts no file times.
         """
         names = _names(paths)
-        report = self._indexer().sync(
+        policy = self._policy()
+        self._require_rules(policy)
+        report = self._indexer(policy).sync(
             names, full_hash=full_hash, allow_deletions=allow_deletions, progress=progress
         )
         return self._with_access_problem(report)
@@ -295,10 +331,13 @@ class Library:
         if self._access is None:
             return
         settings = config.load_settings(Path(self.settings.root), self._access.flags)
+        _refuse_units(settings)
         # Raises too if a file that was read is gone: that is no configuration without rules.
         self._policy()
         if settings.embedding != self.settings.embedding:
             self.__dict__.pop("embedder", None)
+        if settings.reranking != self.settings.reranking:
+            self.__dict__.pop("_reranking", None)
         self.settings = settings
 
     def _with_access_problem(self, report: SyncReport) -> SyncReport:
@@ -337,6 +376,7 @@ class Library:
                 mode=mode,
                 where=_filter(where),
                 explain=explain,
+                reranking=self._reranking,
             )
 
     def context(
@@ -372,6 +412,7 @@ class Library:
                 where=_filter(where),
                 precise=precise,
                 explain=explain,
+                reranking=self._reranking,
             )
 
     def show(
@@ -457,6 +498,8 @@ class Library:
         )
         vector = self.embedder.embed_queries(["Does the embedder answer?"])
         checked["dimension"] = int(vector.shape[1])
+        if self._reranking is not None:
+            checked["reranker"] = self._reranking.model.name
         if self._store.exists():
             with self._whole(as_owner) as snapshot:
                 checked["library_version"] = snapshot.library_version
@@ -548,8 +591,19 @@ class Library:
                     raise _embedder_gone() from error
                 if found.fingerprint != identity.base:
                     raise _embedder_gone()
-                self._earlier[identity.base] = found
+                self._earlier[identity.base] = self._closing(found)
             return self._earlier[identity.base]
+
+
+def _refuse_units(settings: LibrarySettings) -> None:
+    """Raise ``SettingsError`` where vectors are asked for that a library cannot keep."""
+    if settings.embedding.units:
+        raise SettingsError(
+            "units-not-kept",
+            "embedding.units = true asks for a vector of each sentence, and a library has no place "
+            "for them yet.",
+            "Leave embedding.units = false; units are found by words and by their chunk's vector.",
+        )
 
 
 def _embedder_gone() -> SettingsError:
@@ -578,6 +632,7 @@ class _Site:
         except SettingsError:
             if self.policy is None:
                 raise
+        self.library._require_rules(self.policy)
         return self.library._indexer(self.policy, rest).sync(
             paths,
             full_hash=self.full_hash,

@@ -84,5 +84,6 @@ def test_an_archive_goes_neither_to_stdout_nor_over_a_document(shell: Shell) -> 
     shell("sync")
     assert shell("export", "--library", "-")[0] == 2
     assert "[file-in-use]" in shell("export", "--library", "a.md")[2]
+    assert "[file-in-use]" in shell("export", "--library", "merestone.toml")[2]
     assert (shell.folder / "a.md").read_text() == ALPHA
     assert "[file-unwritable]" in shell("export", "--library", "no/such/folder.zip")[2]

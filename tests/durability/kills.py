@@ -26,7 +26,7 @@ from durability.processes import Child, Forker
 
 from merestone import Library
 from merestone.chunking import render
-from merestone.indexing.pipeline import open_pipeline, raw_document, row_of
+from merestone.indexing.pipeline import open_pipeline, raw_document
 from merestone.text.hashing import digest
 from merestone.types import Document, Snapshot, Vectors
 
@@ -68,8 +68,7 @@ class Truth:
         embedder = self._library.embedder
         with open_pipeline(self._library.settings, embedder) as pipeline:
             read: Document = pipeline.read(raw_document(document, document, text.encode()))
-            cutting = pipeline.cut(read)
-        rows = [row_of(cutting, index) for index in range(len(cutting.chunks))]
+            rows = pipeline.rows(read, pipeline.cut(read))
         vectors = embedder.embed_passages([render(row.chunk) for row in rows])
         return Expected(
             read.version,

@@ -61,6 +61,7 @@ def test_toml_that_is_broken_has_no_values() -> None:
         '+++\naccess = ["user:bob"]\ntitle = \n+++\n',
         '+++\n[table]\naccess = ["user:bob"]\n+++\n',
         "---\ntitle: T\naccess:[user:bob]\n---\n",
+        "---\naccess: [user:bob]\naccess: public\n---\n",
         "---\rtitle: T\raccess:[user:bob]\r---\r",
     ],
 )

@@ -615,3 +615,42 @@ def test_a_secret_is_told_on_no_path(tmp_path: Path) -> None:
         )
         assert library.show("secret.md", principals=[BOB])["text"] == secret
         assert library.status(principals=[BOB]).documents == {"ok": 2}
+
+
+def test_a_sync_without_the_file_that_held_the_rules_opens_nothing(tmp_path: Path) -> None:
+    (tmp_path / "pay.md").write_text("# Pay\n\nThe pay of pilots.\n")
+    file = tmp_path / "merestone.toml"
+    file.write_text('[[access.rules]]\nallow = ["user:ann"]\n')
+    embedding = {"model": "hashing"}
+    with Library.open(tmp_path, embedding=embedding) as library:
+        library.sync()
+    file.unlink()
+    with Library.open(tmp_path, embedding=embedding) as library:
+        with pytest.raises(SettingsError) as caught:
+            library.sync()
+        assert caught.value.code == "config-unreadable"
+        assert library.search("pay").hits == ()
+    file.write_text("")
+    with Library.open(tmp_path, embedding=embedding) as library:
+        library.sync()
+        assert library.search("pay").hits
+
+
+def test_a_rule_for_an_empty_list_of_paths_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "merestone.toml").write_text('[[access.rules]]\npaths = []\nallow = ["public"]\n')
+    with pytest.raises(SettingsError) as caught:
+        load_settings(tmp_path)
+    assert caught.value.code == "invalid-setting"
+
+
+@pytest.mark.parametrize("path", ["./hr/**", "../hr/", "./hr"])
+def test_a_path_that_begins_with_dots_would_protect_nothing(tmp_path: Path, path: str) -> None:
+    source = (SourceSettings(str(tmp_path)),)
+    with pytest.raises(SettingsError) as caught:
+        open_policy(AccessSettings(rules=(AccessRule((), ("hr/", path)),)), source, tmp_path)
+    assert caught.value.code == "invalid-pattern"
+    file = tmp_path / "acl.json"
+    file.write_text(json.dumps({"complete": True, "documents": {"**": ["public"], path: []}}))
+    found = open_policy(AccessSettings(file=str(file)), source, tmp_path)
+    assert found.finding is not None
+    assert found.finding.code == "access-file-incomplete"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -315,3 +316,33 @@ def test_two_copies_are_two_libraries(archive: Path, home: Folder, tmp_path: Pat
         library.remove(["part-0.md"])
         assert library.status().chunks < home.library.status().chunks
     assert home.library.status().documents == {"ok": 5}
+
+
+@pytest.mark.parametrize("model", ["openai:any", "/srv/model", "any.onnx", 5])
+def test_an_archive_cannot_say_to_whom_questions_are_sent(
+    archive: Path, tmp_path: Path, model: object
+) -> None:
+    settings = {"model": model, "url": "http://203.0.113.1/v1", "api_key_env": "HOME"}
+
+    def change(parts: PARTS) -> None:
+        file = tmp_path / "changed.db"
+        file.write_bytes(parts["library.db"])
+        with contextlib.closing(apsw.Connection(str(file))) as connection:
+            connection.execute("UPDATE generation SET settings = ?", (json.dumps(settings),))
+        parts["library.db"] = file.read_bytes()
+        with_manifest(parts)
+
+    rewrite(archive, change)
+    with (
+        take_in(archive, tmp_path / "there") as library,
+        library.snapshot(as_owner=True) as snapshot,
+    ):
+        assert snapshot.generation.embedder.settings == {}
+
+
+def test_an_installed_embedder_is_opened_without_a_configuration(
+    archive: Path, tmp_path: Path
+) -> None:
+    with Library.import_library(archive, tmp_path / "there") as library:
+        assert library.embedder.name == "minilm"
+        assert library.search("valve").hits

@@ -132,6 +132,27 @@ def test_without_a_time_contents_are_compared(base: Base, rows_read: list[object
         assert set(rows_read) == {3}
 
 
+@pytest.mark.parametrize(
+    ("column", "text"),
+    [
+        ("CAST(access AS BLOB) AS access", '["body"]'),
+        ("access AS ACCESS", '["body"]'),
+        ("access", '["body", "access"]'),
+    ],
+    ids=["bytes", "another case", "part of the text"],
+)
+def test_no_form_of_the_column_access_leaves_a_row_open(base: Base, column: str, text: str) -> None:
+    query = f'query = "SELECT id, body, {column} FROM ticket"\nkey = "id"\ntext = {text}\n'
+    rules = '[[access.rules]]\nallow = ["public"]\n'
+    with base.library(query + rules) as library:
+        library.sync()
+        found = {hit.chunk.document for hit in library.search("valve", k=9).hits}
+        assert "1" in found
+        assert "2" not in found
+        hits = library.search("valve", principals=["group:hr"]).hits
+        assert "2" in {hit.chunk.document for hit in hits}
+
+
 def test_a_change_of_access_alone_changes_the_document(base: Base) -> None:
     source = f'{QUERY}text = ["title", "body"]\n'
     with base.library(source) as library:
@@ -436,3 +457,22 @@ def test_a_file_of_lines_that_was_cut_short_removes_nothing(tmp_path: Path) -> N
         os.remove(file)
         assert failure(library) == "source-unreachable"
         assert len(records(library)) == 4
+
+
+def test_a_row_over_the_limit_is_too_large(base: Base) -> None:
+    base.run("UPDATE ticket SET body = zeroblob(3000000) WHERE id = 2")
+    limit = "[extraction]\nmax_document_bytes = 2000000"
+    with base.library(f'{QUERY}text = "body"\n{limit}') as library:
+        report = library.sync()
+        assert [problem.code for problem in report.problems] == ["document-too-large"]
+        assert report.documents["added"] == 2
+
+
+def test_half_a_character_in_a_line_is_no_fault_of_the_source(tmp_path: Path) -> None:
+    (tmp_path / "faq.jsonl").write_text(r'{"id": "\ud800", "text": "The \ud800 pump."}')
+    (tmp_path / "merestone.toml").write_text(
+        '[[sources]]\njsonl = "faq.jsonl"\nkey = "id"\ntext = "text"\n'
+    )
+    with open_library(tmp_path) as library:
+        library.sync()
+        assert library.show("%ED%A0%80")["text"] == "The \ufffd pump."

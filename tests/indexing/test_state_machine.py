@@ -328,7 +328,7 @@ class LibraryMachine(RuleBasedStateMachine):
 
 TestLibraryMachine = LibraryMachine.TestCase
 TestLibraryMachine.settings = settings(
-    max_examples=25,
+    max_examples=60,
     stateful_step_count=20,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],

@@ -354,7 +354,7 @@ def test_any_operations_followed_by_quiet_end_in_a_fresh_build(
 
 
 @pytest.mark.ci
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(st.lists(OPERATIONS, max_size=30))
 def test_many_operations_followed_by_quiet_end_in_a_fresh_build(
     tmp_path_factory: pytest.TempPathFactory, operations: list[tuple[object, ...]]

@@ -100,3 +100,15 @@ def test_search_names_the_copies_and_fills_up(tmp_path: Path) -> None:
     assert sum("near-duplicate" in str(reason) for reason in removed) == 2
     with Library.open(tmp_path, retrieval={"collapse": False}, **settings) as library:  # type: ignore[arg-type]
         assert len(library.search("days to return goods", k=4).hits) == 4
+
+
+def test_which_of_equal_texts_is_named_does_not_depend_on_what_was_stored_first(
+    tmp_path: Path,
+) -> None:
+    with Library.open(tmp_path, embedding={"model": "hashing"}) as library:
+        for name in ("b", "a"):
+            (tmp_path / f"{name}.md").write_text(f"# Returns\n\n{_LONG.format(14)}\n")
+            library.sync()
+        for mode in ("hybrid", "dense", "lexical"):
+            (hit,) = library.search("days to return goods", mode=mode).hits
+            assert hit.chunk.document == "a.md"

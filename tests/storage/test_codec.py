@@ -258,3 +258,9 @@ def test_a_damaged_body_is_named(store: SQLiteStore) -> None:
     with pytest.raises(StoreError, match=r"guide\.md") as error:
         decode_document(record, "", b"not zlib")
     assert error.value.code == "store-damaged"
+
+
+def test_a_json_column_that_is_nothing_is_damage() -> None:
+    with pytest.raises(StoreError) as error:
+        from_json(None)  # type: ignore[arg-type]
+    assert error.value.code == "store-damaged"

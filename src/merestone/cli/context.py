@@ -65,8 +65,9 @@ def command(
 
 def _summary(result: ContextResult) -> str:
     lines = [
+        *result.notes,
         f"{result.tokens} of {result.budget} tokens, {len(result.passages)} passages, "
-        f"{len(result.left_out)} candidates left out."
+        f"{len(result.left_out)} candidates left out.",
     ]
     lines += [
         f"  left out {left.document}"

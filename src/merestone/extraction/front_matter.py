@@ -60,7 +60,11 @@ def read_front_matter(text: str) -> FrontMatter | None:
     # Two rules with a text between them begin like front matter.
     if filled and _KEY.match(first) is None:
         return None
-    return FrontMatter(match.end(), _with_access(_read_mapping(lines), body))
+    values = _read_mapping(lines)
+    if len(_ACCESS.findall(body)) > 1:
+        # Which of them was meant can't be known.
+        values[METADATA_KEY] = None
+    return FrontMatter(match.end(), _with_access(values, body))
 
 
 def _with_access(values: dict[str, JSON], body: str) -> dict[str, JSON]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from merestone.indexing.access_patterns import Pattern, Place, compiled
+from merestone.indexing.access_patterns import Pattern, Place, compiled, is_relative
 from merestone.indexing.principals import is_name, is_principal, memberships
 from merestone.text.hashing import digest
 from merestone.types import JSON, Finding
@@ -198,7 +198,7 @@ class _Keys:
         # A name such as `a[1].md` is a path as well as a pattern.
         self.paths[source, path] = (position, names)
         if not (path.startswith("/") or path.endswith("/") or not _WILD.isdisjoint(path)):
-            if not path:
+            if not path or is_relative(path):
                 raise _IncompleteError(f"the key {key!r} of documents names nothing")
             return
         try:

@@ -53,8 +53,13 @@ def compiled(lines: Iterable[str]) -> GitIgnoreSpec:
     spec = GitIgnoreSpec.from_lines([line.translate(_LINE_END) for line in lines])
     for line in lines:
         parts = GitIgnoreSpec.from_lines([line.translate(_LINE_END)]).patterns
-        if not parts or parts[0].include is None:
+        if not parts or parts[0].include is None or is_relative(line.removeprefix("!")):
             raise ValueError(f"{line!r} matches nothing")
     if not any(part.include for part in spec.patterns):
         raise ValueError("every pattern is negated")
     return spec
+
+
+def is_relative(path: str) -> bool:
+    """True for ``./a`` and ``../a``, as other programs write paths: no id begins so."""
+    return path.startswith(("./", "../"))

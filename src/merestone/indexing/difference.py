@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -61,6 +61,16 @@ class _Comparison:
     touched: list[DocumentRecord] = field(default_factory=list)
     unchanged: int = 0
     problems: list[Problem] = field(default_factory=list)
+    is_elsewhere: bool = False
+    """The source that is looked at was moved: its documents have other addresses."""
+
+    def begin(self, listing: Listing, known: Mapping[str, DocumentRecord]) -> None:
+        """A new source. One known document tells whether it is where it was."""
+        self.is_elsewhere = False
+        for listed in listing.documents:
+            if listed.id in known:
+                self.is_elsewhere = listing.source.uri_of(listed) != known[listed.id].uri
+                return
 
     def look_at(self, source: Source, listed: Listed, record: DocumentRecord | None) -> None:
         """Put one listed document where it belongs."""
@@ -73,6 +83,8 @@ class _Comparison:
         if not record.failed_hash and self._is_trusted(listed, record):
             if self._is_current(record):
                 self.unchanged += 1
+                if self.is_elsewhere:
+                    self.touched.append(replace(record, uri=source.uri_of(listed)))
             else:
                 self.todo.append(Todo(source, listed, "changed", record))
             return
@@ -92,8 +104,9 @@ class _Comparison:
             and self._is_current(record)
         ):
             self.unchanged += 1
-            if (record.mtime_ns, record.stamp) != (listed.mtime_ns, listed.stamp):
-                self.touched.append(_touched(record, listed))
+            is_same_look = (record.mtime_ns, record.stamp) == (listed.mtime_ns, listed.stamp)
+            if not is_same_look or self.is_elsewhere:
+                self.touched.append(_touched(record, source, listed))
         else:
             change: ChangeKind = "changed" if record.version else "added"
             self.todo.append(Todo(source, listed, change, record))
@@ -132,9 +145,10 @@ def failed_on(listed: Listed, source_hash: str) -> str:
     return digest("stamp", listed.stamp) if listed.stamp else source_hash
 
 
-def _touched(record: DocumentRecord, listed: Listed) -> DocumentRecord:
+def _touched(record: DocumentRecord, source: Source, listed: Listed) -> DocumentRecord:
     return replace(
         record,
+        uri=source.uri_of(listed),
         mtime_ns=listed.mtime_ns,
         size=listed.size,
         stamp=listed.stamp,
@@ -163,6 +177,7 @@ def compare(
         comparison.problems.extend(p for p in listing.problems if scope.reaches(p.document))
         # A file that could not even be looked at is not gone.
         listed_ids.update(problem.document for problem in listing.problems)
+        comparison.begin(listing, known)
         for listed in listing.documents:
             listed_ids.add(listed.id)
             is_out = listed.id in left_out and not scope.names(listed.id)

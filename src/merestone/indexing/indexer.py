@@ -303,7 +303,7 @@ class Indexer:
             removed = [
                 (record, _chunk_count(answering, record.id)) for record in difference.removed
             ]
-        supply = VectorSupply(self._embedder, target.identity, self._cache)
+        supply = VectorSupply(self._embedder, target.identity, self._cache, pipeline.mode)
         run = Run(difference, supply, progress, target.number, target.is_making, removed)
         self._judge(run, records, scope)
         for problem in difference.problems:
@@ -438,7 +438,14 @@ def _wanted(items: Sequence[Prepared]) -> dict[str, Wanted]:
     for item in items:
         for row in item.rows:
             if row.chunk.id in item.new and row.input_hash not in found:
-                found[row.input_hash] = Wanted(row.input_hash, render(row.chunk), row.chunk.tokens)
+                chunk = row.chunk
+                found[row.input_hash] = Wanted(
+                    row.input_hash,
+                    render(chunk),
+                    chunk.tokens,
+                    item.document.text,
+                    (chunk.start, chunk.end),
+                )
     return found
 
 

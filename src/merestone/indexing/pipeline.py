@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -16,6 +16,7 @@ from merestone.chunking import (
     input_hash,
     render,
 )
+from merestone.embedding.late import chunk_keys, span_embedder
 from merestone.extraction import (
     IsolatedReader,
     detect_media_type,
@@ -27,6 +28,7 @@ from merestone.extraction.worker import WorkerPool
 from merestone.text.analysis import REVISION, terms
 from merestone.text.hashing import canonical_json, digest
 from merestone.types import (
+    Chunk,
     ChunkingSettings,
     ChunkRow,
     Cutting,
@@ -51,15 +53,20 @@ class Pipeline:
         chunking: ChunkingSettings,
         embedder: Embedder,
         worker: IsolatedReader | None,
+        mode: str = "plain",
     ) -> None:
+        """``mode`` is ``embedding.mode``: it decides what the vectors of chunks depend on."""
         self._extraction = extraction
         self._chunking = chunking
         self._embedder = embedder
         self._worker = worker
+        self.mode = mode
         self._fingerprints: dict[str, str] = {}
         # Told now and not at the first document of a type: a strategy that is not installed.
         for settings in (chunking, *chunking.types.values()):
             chunker_named(settings.strategy)
+        if mode != "plain":
+            span_embedder(embedder)
 
     def fingerprint(self, media_type: str) -> str:
         """Hash of extraction, chunking and render for documents of ``media_type``."""
@@ -68,7 +75,10 @@ class Pipeline:
             chunker, embedder = chunker_named(settings.strategy), self._embedder
             cutting = chunking_fingerprint(chunker, settings, embedder.tokenizer, embedder)
             extraction = extraction_fingerprint(media_type, self._extraction)
-            self._fingerprints[media_type] = digest("pipeline", extraction, cutting, str(REVISION))
+            parts = [extraction, cutting, str(REVISION)]
+            if self.mode != "plain":
+                parts.append(self.mode)
+            self._fingerprints[media_type] = digest("pipeline", *parts)
         return self._fingerprints[media_type]
 
     def failure_key(self, source_hash: str) -> str:
@@ -86,22 +96,35 @@ class Pipeline:
         """The document's chunks and what is in none."""
         return cut(document, self._chunking, self._embedder.tokenizer, self._embedder)
 
+    def rows(self, document: Document, cutting: Cutting) -> tuple[ChunkRow, ...]:
+        """What the indexes need of the document's chunks, their vectors apart.
+
+        Terms are made without the document's language, as those of a query are: a word has to
+        come out the same on both sides.
+        """
+        hashes = self.input_hashes(document, cutting.chunks)
+        return tuple(
+            ChunkRow(chunk, value, tuple(terms(render(chunk))))
+            for chunk, value in zip(cutting.chunks, hashes, strict=True)
+        )
+
+    def input_hashes(self, document: Document, chunks: Sequence[Chunk]) -> list[str]:
+        """For each chunk a hash of all that its vector depends on, the embedder aside: of what
+        is read for it, in mode ``late`` of its windows and its place in them."""
+        inputs = [input_hash(chunk) for chunk in chunks]
+        if self.mode == "plain" or not inputs:
+            return inputs
+        spans = [(chunk.start, chunk.end) for chunk in chunks]
+        return chunk_keys(self._embedder, self.mode, document.text, spans, inputs)
+
 
 @contextmanager
 def open_pipeline(settings: LibrarySettings, embedder: Embedder) -> Iterator[Pipeline]:
     """A library's pipeline, with a worker process for the time of the block."""
     with WorkerPool() as worker:
-        yield Pipeline(settings.extraction, settings.chunking, embedder, worker)
-
-
-def row_of(cutting: Cutting, index: int) -> ChunkRow:
-    """What the indexes need of one chunk, its vector apart.
-
-    Terms are made without the document's language, as those of a query are: a word has to come
-    out the same on both sides.
-    """
-    chunk = cutting.chunks[index]
-    return ChunkRow(chunk, input_hash(chunk), tuple(terms(render(chunk))))
+        yield Pipeline(
+            settings.extraction, settings.chunking, embedder, worker, settings.embedding.mode
+        )
 
 
 def raw_document(identifier: str, path: str | Path, data: bytes) -> RawDocument:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from merestone.extraction import detect_media_type
 from merestone.indexing.difference import Todo, failed_on, hash_of, timestamp
-from merestone.indexing.pipeline import Pipeline, row_of
+from merestone.indexing.pipeline import Pipeline
 from merestone.indexing.principals import unreadable_access
 from merestone.indexing.sources import content_hash, problem_of, read, too_large, unreadable
 from merestone.storage import faults
@@ -75,7 +75,7 @@ def prepare(
         return fail(todo, pipeline, source_hash, unreadable(listed.id, error))
     except (ExtractionError, SourceError) as error:
         return fail(todo, pipeline, source_hash, problem_of(listed.id, error))
-    rows = tuple(row_of(cutting, index) for index in range(len(cutting.chunks)))
+    rows = pipeline.rows(document, cutting)
     stored = snapshot.inputs(listed.id) if snapshot else {}
     origin = todo.moved_from
     left_behind = len(snapshot.inputs(origin.id)) if snapshot and origin else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from merestone.embedding.scripts import ScriptTally
 from merestone.indexing.difference import Difference
 from merestone.indexing.preparation import Failed, Prepared
 from merestone.indexing.vectors import VectorSupply
@@ -37,6 +38,8 @@ class Run:
     notes: list[str] = field(default_factory=list)
     reclassified: list[DocumentRecord] = field(default_factory=list)
     """Documents that stay as they are, but for who may read them."""
+    scripts: ScriptTally = field(default_factory=ScriptTally)
+    """Letters of the documents that were read."""
     failed: int = 0
     retry: bool = False
     done: int = 0
@@ -59,6 +62,7 @@ class Run:
             self.retry |= item.first_time or not item.problem.is_lasting
             self.changes.append(DocumentChange(item.todo.listed.id, "failed"))
             return
+        self.scripts.add(item.document.text)
         if item.record.problem:
             self.problems.append(item.record.problem)
         origin = item.todo.moved_from.id if item.todo.moved_from else None
@@ -80,6 +84,7 @@ class Run:
         }
         documents["unchanged"] = self.difference.unchanged - len(self.reclassified)
         documents["failed"] = self.failed
+        about_scripts = self.scripts.note(self.supply.embedder)
         return SyncReport(
             documents=documents,
             chunks=self.counts,
@@ -90,5 +95,5 @@ class Run:
             changes=tuple(self.changes),
             problems=tuple(self.problems),
             retry=self.retry,
-            notes=tuple(self.notes),
+            notes=(*self.notes, *([about_scripts] if about_scripts else [])),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from merestone.indexing.pipeline import Pipeline, row_of
+from merestone.indexing.pipeline import Pipeline
 from merestone.indexing.preparation import Failed, Prepared
 from merestone.types import Counts, ExtractionError, Snapshot
 
@@ -21,7 +21,7 @@ def take_over(failed: Failed, pipeline: Pipeline, answering: Snapshot | None) ->
         cutting = pipeline.cut(document)
     except ExtractionError:
         return failed
-    rows = tuple(row_of(cutting, index) for index in range(len(cutting.chunks)))
+    rows = pipeline.rows(document, cutting)
     return Prepared(
         todo=failed.todo,
         document=document,

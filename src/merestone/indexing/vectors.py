@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 
 from merestone.embedding.cache import EmbeddingCache
+from merestone.embedding.late import chunk_vectors
 from merestone.storage import faults
 from merestone.types import Embedder, EmbedderIdentity, Snapshot, Vectors
 
@@ -18,6 +20,9 @@ CANARY = "A boundary stone stays where it was put, and others can check it."
 """Embedded once with a run's first new text, to tell if the embedder still is what it was."""
 _AGREEMENT = 0.999
 """Least cosine between two answers of one embedder on different machines."""
+
+
+_DROPPED_BYTES = 64 << 20
 
 
 class EmbedderChangedError(Exception):
@@ -46,6 +51,10 @@ class Wanted:
     input_hash: str
     text: str
     tokens: int
+    document: str
+    """The text of the document: what is read in mode ``late``."""
+    span: tuple[int, int]
+    """The chunk's place in it."""
 
 
 @dataclass(slots=True)
@@ -55,13 +64,18 @@ class VectorSupply:
     embedder: Embedder
     identity: EmbedderIdentity
     cache: EmbeddingCache
+    mode: str = "plain"
+    """As ``embedding.mode``."""
     tally: Tally = field(default_factory=Tally)
     canary: bytes = b""
     """What the embedder gave in this run for the known text; empty as long as it was not asked."""
+    _dropped: dict[str, Vectors] = field(default_factory=dict)
+    """Of inputs that this run dropped from the library, and that the cache did not have."""
 
     def held(self, hashes: list[str], snapshot: Snapshot | None) -> dict[str, Vectors]:
         """Vectors of this embedder that exist already."""
         found = self.cache.get_many(self.identity.fingerprint, hashes)
+        found.update({value: self._dropped[value] for value in hashes if value in self._dropped})
         missing = [value for value in hashes if value not in found]
         if missing and snapshot:
             stored = snapshot.generation.embedder
@@ -70,13 +84,18 @@ class VectorSupply:
         return found
 
     def keep(self, hashes: Iterable[str], snapshot: Snapshot) -> None:
-        """See that the cache has the vectors of these inputs, which are about to be dropped."""
+        """Hold on to the vectors of these inputs, which are about to be dropped from the library.
+
+        They go to the cache; as many as have room stay in memory too, for a cache that fails.
+        """
         wanted = sorted(hashes)
+        if not wanted or snapshot.generation.embedder.fingerprint != self.identity.fingerprint:
+            return
         known = self.cache.get_many(self.identity.fingerprint, wanted)
-        missing = [value for value in wanted if value not in known]
-        if missing and snapshot.generation.embedder.fingerprint == self.identity.fingerprint:
-            stored = snapshot.vectors_of_inputs(missing)
-            self.cache.put_many(self.identity.fingerprint, stored)
+        stored = snapshot.vectors_of_inputs([value for value in wanted if value not in known])
+        self.cache.put_many(self.identity.fingerprint, stored)
+        room = max(0, _DROPPED_BYTES // (4 * self.identity.dimension) - len(self._dropped))
+        self._dropped.update(islice(stored.items(), room))
 
     def embed(
         self,
@@ -92,15 +111,10 @@ class VectorSupply:
         """
         found = dict(held)
         self.tally.cached += len(held)
-        # Neighbours in length share a batch without padding.
-        missing = sorted(
-            (item for value, item in wanted.items() if value not in found),
-            key=lambda item: (item.tokens, item.input_hash),
-        )
-        for first in range(0, len(missing), _SLICE):
-            part = missing[first : first + _SLICE]
+        missing = [item for value, item in wanted.items() if value not in found]
+        for part in self._slices(missing):
             faults.reach("before-embed")
-            vectors = self._embedded([item.text for item in part])
+            vectors = self._embedded(part)
             faults.reach("after-embed")
             fresh = {item.input_hash: vectors[row] for row, item in enumerate(part)}
             self.cache.put_many(self.identity.fingerprint, fresh)
@@ -111,17 +125,42 @@ class VectorSupply:
             on_slice()
         return found
 
-    def _embedded(self, texts: list[str]) -> Vectors:
+    def _slices(self, missing: Sequence[Wanted]) -> Iterator[Sequence[Wanted]]:
+        if self.mode == "plain":
+            # Neighbours in length share a batch without padding.
+            yield from _cut(sorted(missing, key=lambda item: (item.tokens, item.input_hash)))
+            return
+        # Neighbours in a document share their windows.
+        documents: dict[str, list[Wanted]] = {}
+        for item in missing:
+            documents.setdefault(item.document, []).append(item)
+        for parts in documents.values():
+            yield from _cut(sorted(parts, key=lambda item: item.span))
+
+    def _embedded(self, part: Sequence[Wanted]) -> Vectors:
+        texts = [item.text for item in part]
         is_first = not self.canary
         began = time.perf_counter()
-        vectors = self.embedder.embed_passages([*texts, CANARY] if is_first else texts)
+        if self.mode != "plain":
+            canary = self.embedder.embed_passages([CANARY])[0] if is_first else None
+            spans = [item.span for item in part]
+            vectors = chunk_vectors(self.embedder, self.mode, part[0].document, spans, texts)
+        else:
+            given = self.embedder.embed_passages([*texts, CANARY] if is_first else texts)
+            canary = given[-1] if is_first else None
+            vectors = given[: len(texts)]
         self.tally.seconds += time.perf_counter() - began
-        if is_first:
-            self._compare(vectors[-1])
-        return vectors[: len(texts)]
+        if canary is not None:
+            self._compare(canary)
+        return vectors
 
     def _compare(self, canary: Vectors) -> None:
         self.canary = np.asarray(canary, "<f4").tobytes()
         stored = np.frombuffer(self.identity.canary, "<f4")
         if len(stored) and not float(stored @ canary) >= _AGREEMENT:
             raise EmbedderChangedError(self.canary)
+
+
+def _cut(items: Sequence[Wanted]) -> Iterator[Sequence[Wanted]]:
+    for first in range(0, len(items), _SLICE):
+        yield items[first : first + _SLICE]

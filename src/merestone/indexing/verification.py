@@ -10,6 +10,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 import numpy as np
 
 from merestone.chunking import input_hash, render
+from merestone.embedding.late import chunk_vectors
 from merestone.indexing.pipeline import Pipeline, raw_document
 from merestone.text.hashing import digest
 from merestone.types import (
@@ -186,7 +187,10 @@ class Verification:
     ) -> None:
         """The stored chunks are what cutting gives, and the stored text what reading gives, as
         far as the source still has the bytes that were read."""
-        if _keys(chunks) != _keys(cutting.chunks):
+        hashes = self._pipeline.input_hashes(document, cutting.chunks)
+        made = dict(zip((chunk.id for chunk in cutting.chunks), hashes, strict=True))
+        held = self._snapshot.inputs(record.id)
+        if _keys(chunks) != _keys(cutting.chunks) or held != made:
             self._find("cut-differs", record.id, f"Cutting {record.id} again gives other chunks.")
         path, data = _path_of(record), _source_bytes(record)
         if path is None or data is None:
@@ -212,8 +216,8 @@ class Verification:
             chunks = self._snapshot.by_number(part)
             stored = self._snapshot.vectors(part)
             # Equal inputs have equal vectors: each is embedded once, and every row is compared.
-            new = {inputs[n]: render(chunks[n]) for n in part if inputs[n] not in fresh}
-            fresh.update(zip(new, self._embedder.embed_passages(list(new.values())), strict=True))
+            new = {inputs[n]: chunks[n] for n in part if inputs[n] not in fresh}
+            fresh.update(zip(new, self._embedded(list(new.values())), strict=True))
             for number in part:
                 if number not in stored:
                     # The check of the store has named it.
@@ -229,6 +233,24 @@ class Verification:
                         f"(cosine {cosine:.4f}).",
                     )
             self._count("vectors", len(part))
+
+    def _embedded(self, chunks: Sequence[Chunk]) -> list[Vectors]:
+        """The vectors that these chunks must have, in the mode that the library is built in."""
+        mode = self._pipeline.mode
+        if mode == "plain":
+            return list(self._embedder.embed_passages([render(chunk) for chunk in chunks]))
+        places: dict[str, list[int]] = {}
+        for place, chunk in enumerate(chunks):
+            places.setdefault(chunk.document, []).append(place)
+        found: dict[int, Vectors] = {}
+        for document, own in places.items():
+            text = self._snapshot.text(document) or ""
+            parts = [chunks[place] for place in own]
+            spans = [(chunk.start, chunk.end) for chunk in parts]
+            rendered = [render(chunk) for chunk in parts]
+            vectors = chunk_vectors(self._embedder, mode, text, spans, rendered)
+            found.update(zip(own, vectors, strict=True))
+        return [found[place] for place in range(len(chunks))]
 
 
 def _keys(chunks: Sequence[Chunk]) -> list[tuple[str, int, int, str]]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
-from merestone.text.analysis import is_identifier, query_terms
+from merestone.retrieval.sides import Mode, choose_sides
+from merestone.text.analysis import query_terms
 from merestone.types import Embedder, Filter, RetrievalSettings, Scored, Snapshot, Vectors
-
-Mode = Literal["hybrid", "dense", "lexical"]
 
 KEPT = 50
 """Candidates that go on to the later stages, or ``k`` if that is more."""
@@ -53,11 +51,8 @@ def find_candidates(
     settings: RetrievalSettings,
 ) -> Candidates:
     """The best ``max(50, k)`` chunks for ``query`` among those that ``where`` lets through."""
-    notes = []
     terms = query_terms(query)
-    if mode == "hybrid" and is_identifier(query.strip()):
-        mode = "lexical"
-        notes.append("The query is an identifier: only words were searched.")
+    mode, notes = choose_sides(embedder, query, mode)
     limit = max(settings.candidates, 2 * k)
     lexical: Sequence[Scored] = ()
     dense: Sequence[Scored] = ()
@@ -74,7 +69,7 @@ def find_candidates(
     if settings.focus:
         ranked = _completed(snapshot, ranked, vector, terms if mode != "dense" else ())
     found = {"dense": len(dense), "lexical": len(lexical)}
-    return Candidates(ranked, fused[kept:], mode, tuple(terms), tuple(notes), found)
+    return Candidates(ranked, fused[kept:], mode, tuple(terms), notes, found)
 
 
 def _completed(

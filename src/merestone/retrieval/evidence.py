@@ -9,6 +9,7 @@ from merestone.retrieval.expansion import Expansion, Piece
 from merestone.retrieval.packing import Packer, Taken, fully_held
 from merestone.retrieval.passages import Passages
 from merestone.retrieval.ranking import Ranked, Ranking, rank
+from merestone.retrieval.reranking import Reranking, rerank_chunks, rerank_passages
 from merestone.retrieval.searching import check_question, rows
 from merestone.retrieval.surroundings import Surroundings
 from merestone.retrieval.trace import Trace
@@ -42,6 +43,7 @@ def context(
     precise: bool = False,
     cited: bool = True,
     explain: bool = False,
+    reranking: Reranking | None = None,
 ) -> ContextResult:
     """Fill ``budget`` tokens of ``tokenizer`` with the best passages, in rank order.
 
@@ -70,8 +72,10 @@ def context(
         least=0,
         trace=trace,
     )
+    packing = Packing(snapshot, embedder.tokenizer, tokenizer, settings)
+    if reranking is not None:
+        ranking = packing.reranked(ranking, query, reranking, trace)
     with trace.stage("pack") as entry:
-        packing = Packing(snapshot, embedder.tokenizer, tokenizer, settings)
         made, text, tokens, filling = packing.pack(ranking, budget, precise=precise, cited=cited)
         entry.update(rule=settings.expand, precise=precise, tokens=tokens)
         if explain:
@@ -150,8 +154,7 @@ class Packing:
         self, ranking: Ranking, budget: int, *, precise: bool, cited: bool = True
     ) -> tuple[tuple[Passage, ...], str, int, Filling]:
         """Passages, text, its tokens, and what became of each piece."""
-        surroundings = Surroundings(self._snapshot, (each.chunk for each in ranking.ranked))
-        expansion = Expansion(surroundings, self._documents, self._own, self._settings)
+        expansion = self._expansion(ranking)
         passages = Passages(self._snapshot, self._documents)
         packer = Packer(passages, self._tokenizer, budget, cited=cited)
         filling = self._fill(ranking, expansion, packer, precise)
@@ -159,6 +162,18 @@ class Packing:
         for piece in withdrawn:
             filling.refuse(piece, "the whole text was over the budget with it")
         return made, text, tokens, filling
+
+    def reranked(self, ranking: Ranking, query: str, reranking: Reranking, trace: Trace) -> Ranking:
+        """``ranking`` in the reranker's order, by chunks or by what their units are expanded to,
+        as its settings say."""
+        if reranking.settings.on == "chunks":
+            return rerank_chunks(ranking, query, reranking, trace)
+        expansion = self._expansion(ranking)
+        return rerank_passages(ranking, expansion, self._documents, query, reranking, trace)
+
+    def _expansion(self, ranking: Ranking) -> Expansion:
+        surroundings = Surroundings(self._snapshot, (each.chunk for each in ranking.ranked))
+        return Expansion(surroundings, self._documents, self._own, self._settings)
 
     def _fill(
         self, ranking: Ranking, expansion: Expansion, packer: Packer, precise: bool

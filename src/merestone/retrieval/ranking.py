@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from merestone.retrieval.candidates import KEPT, Candidate, Candidates, Mode, find_candidates
+from merestone.retrieval.candidates import KEPT, Candidate, Candidates, find_candidates
 from merestone.retrieval.diversity import redundancies
 from merestone.retrieval.duplicates import collapse
 from merestone.retrieval.focus import FocusedUnit, focus_units
+from merestone.retrieval.sides import Mode
 from merestone.retrieval.trace import Trace
 from merestone.types import (
     JSON,
@@ -22,6 +23,16 @@ from merestone.types import (
 
 
 @dataclass(frozen=True, slots=True)
+class Reread:
+    """What a reranker says of a chunk, or of the best passage of it."""
+
+    rank: int
+    """From 1."""
+    score: float
+    """As the reranker gave it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Ranked:
     """A chunk in its place."""
 
@@ -32,6 +43,8 @@ class Ranked:
     """Best first; without focus the chunk as a whole."""
     also: tuple[Chunk, ...] = ()
     """Near-duplicates that were dropped for it."""
+    reread: Reread | None = None
+    """``None``: no reranker was asked about it, or it had no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +94,8 @@ def arrange(
     with trace.stage("read"):
         chunks = snapshot.by_number([item.number for item in found.ranked])
         pairs = [(item, chunks[item.number]) for item in found.ranked if item.number in chunks]
+        # Numbers tell in which order things were stored, which should decide nothing.
+        pairs.sort(key=lambda pair: (-pair[0].score, pair[1].document, pair[1].ordinal))
     with trace.stage("focus") as entry:
         entry["on"] = settings.focus
         units = focus_units(pairs, found.terms) if settings.focus else _wholes(pairs)
@@ -189,5 +204,8 @@ def row(each: Ranked, place: int) -> dict[str, JSON]:
             "end": best.unit.end,
             "signals": [round(value, 6) for value in best.signals],
         },
+        "rerank": None
+        if each.reread is None
+        else {"rank": each.reread.rank, "score": each.reread.score},
         "also": [reference(chunk) for chunk in each.also],
     }

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from dataclasses import asdict
 
-from merestone.retrieval.candidates import Mode
 from merestone.retrieval.citation import CitedDocuments, cite
 from merestone.retrieval.ranking import Ranked, Ranking, rank, reference, row
+from merestone.retrieval.reranking import Reranking, rerank_chunks
+from merestone.retrieval.sides import Mode
 from merestone.retrieval.trace import Trace
 from merestone.types import (
     JSON,
@@ -54,8 +55,10 @@ def search(
     mode: str,
     where: Filter | None,
     explain: bool,
+    reranking: Reranking | None = None,
 ) -> SearchResult:
-    """The best ``k`` chunks, each with its citation."""
+    """The best ``k`` chunks, each with its citation. A reranker reads chunks here, whatever its
+    settings say: they are what is handed out."""
     asked = check_question(query, k, mode)
     trace = Trace(explain)
     with trace.stage("filter") as entry:
@@ -63,6 +66,8 @@ def search(
     ranking = rank(
         snapshot, embedder, settings, query, k=k, mode=asked, where=where, least=k, trace=trace
     )
+    if reranking is not None:
+        ranking = rerank_chunks(ranking, query, reranking, trace)
     with trace.stage("cite"):
         documents = CitedDocuments(snapshot)
         hits = tuple(
@@ -84,7 +89,11 @@ def hit_of(each: Ranked, documents: CitedDocuments, share: float | None) -> Hit:
     return Hit(
         chunk=each.chunk,
         score=round(each.score, 6),
-        ranks=Ranks(dense=each.candidate.dense_rank, lexical=each.candidate.lexical_rank),
+        ranks=Ranks(
+            dense=each.candidate.dense_rank,
+            lexical=each.candidate.lexical_rank,
+            rerank=each.reread.rank if each.reread else None,
+        ),
         citation=cite(documents.of(each.chunk.document), [each.chunk]),
         focus=() if share is None else _focus(each, share),
         also=tuple(reference(chunk) for chunk in each.also),

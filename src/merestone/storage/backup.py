@@ -11,16 +11,19 @@ from pathlib import Path
 import apsw
 
 from merestone.storage import integrity
+from merestone.storage.codec import from_json, to_json
 from merestone.storage.connection import open_reader
 from merestone.storage.failures import made, not_a_library, translated
 from merestone.storage.lease import lease, prepare_folder
 from merestone.storage.schema import flush, recognise
-from merestone.types import StoreError
+from merestone.types import JSON, StoreError
 
 FILE = "library.db"
 _DRAFT = "library.db.import"
 _MODULES = ("fts5(", "fts5vocab(")
 """Virtual tables that a library has."""
+_OF_ITS_MACHINE = frozenset({"url", "api_key_env", "tokenizer"})
+"""Settings of an embedder that say where something lies, or which secret goes there."""
 
 
 def copy_to(state: Path, target: Path) -> None:
@@ -103,7 +106,23 @@ def _settle(draft: Path, roots: Sequence[tuple[str, str]]) -> None:
                     "UPDATE document SET uri = ? || substr(uri, ?) WHERE substr(uri, 1, ?) = ?",
                     (new, len(old) + 1, len(old), old),
                 )
+            for number, settings in connection.execute("SELECT number, settings FROM generation"):
+                connection.execute(
+                    "UPDATE generation SET settings = ? WHERE number = ?",
+                    (to_json(_harmless(from_json(settings))), number),
+                )
         connection.execute("PRAGMA journal_mode = wal").fetchall()
+
+
+def _harmless(settings: JSON) -> dict[str, JSON]:
+    """How to open an embedder, as far as a stranger may say it: by the name of one that is
+    installed. An address, a path or a secret's name is taken from the configuration alone."""
+    model = settings.get("model") if isinstance(settings, dict) else None
+    if not isinstance(settings, dict) or not isinstance(model, str):
+        return {}
+    if ":" in model or "/" in model or "\\" in model or model.endswith(".onnx"):
+        return {}
+    return {name: value for name, value in settings.items() if name not in _OF_ITS_MACHINE}
 
 
 @contextmanager

@@ -51,7 +51,7 @@ def from_json(text: str | bytes) -> JSON:
     """The value of a JSON column."""
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, TypeError) as error:  # of damaged pages SQLite may read NULL
         raise damaged("a JSON column of the library") from error
 
 

@@ -32,8 +32,8 @@ CODES: dict[str, str] = {
         "it and run `init` again."
     ),
     "config-unreadable": (
-        "A configuration file is not valid TOML, or may not be read. The message names "
-        "the file and the place of the fault."
+        "A configuration file is not valid TOML, may not be read, or is gone although it held "
+        "rules of access. The message names the file and the place of the fault."
     ),
     "empty-query": "A search needs words. White space alone asks for nothing.",
     "extra-missing": (
@@ -346,6 +346,10 @@ CODES: dict[str, str] = {
     "text-refused": (
         "A service embeds other texts but not this one, even alone. Its document stays in its old "
         "version; the others are stored."
+    ),
+    "units-not-kept": (
+        "The setting asks for a vector of each sentence, row or line, which a library cannot keep "
+        "yet. Leave it false; what answers in a chunk is found without it."
     ),
     "unusable-scores": (
         "A reranker gave scores of another number than texts, or none that is a number. Answers "

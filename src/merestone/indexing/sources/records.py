@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from datetime import date, datetime, time
 from urllib.parse import quote
@@ -11,6 +12,8 @@ from urllib.parse import quote
 from merestone.extraction import detect_media_type
 from merestone.extraction.media_types import TEXT_TYPES, type_by_name
 from merestone.types import JSON, METADATA_KEY, Problem, RawDocument, SourceSettings, Status
+
+_NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 Fields = Mapping[str, object]
 """A row by column, or the object of a record."""
@@ -20,27 +23,40 @@ def document_of(identifier: str, uri: str, fields: Fields, settings: SourceSetti
     """The document that a row is: its text in bytes, the other columns as metadata.
 
     A column of bytes that is the only one of the text is the document as it stands, a PDF for
-    instance. ``NULL`` is nothing; ``access`` goes through as it is.
+    instance. ``NULL`` is nothing; ``access`` goes through whatever its form.
     """
     metadata = {
         name: plain(value)
         for name, value in fields.items()
         if name not in settings.text and value is not None and not isinstance(value, bytes)
-    }
+    } | _stated_access(fields)
     whole = fields.get(settings.text[0]) if len(settings.text) == 1 else None
     if isinstance(whole, bytes):
         return RawDocument(identifier, whole, uri, settings.media_type, metadata)
     text = _text(fields, settings)
-    data = text.encode("utf-8", "surrogateescape")
+    data = _bytes_of(text)
     media_type = settings.media_type or _type_of_text(identifier, data)
     return RawDocument(identifier, data, uri, media_type, metadata)
+
+
+def _stated_access(fields: Fields) -> dict[str, JSON]:
+    """Who may read the row. Names of columns have no case in SQL; a value that is text in bytes or
+    a part of the document's text counts too: no form of it may leave the row open."""
+    named = [name for name in fields if name.lower() == METADATA_KEY and fields[name] is not None]
+    if not named:
+        return {}
+    value = fields[METADATA_KEY if METADATA_KEY in named else named[0]]
+    return {METADATA_KEY: _shown(value) if isinstance(value, bytes) else plain(value)}
 
 
 def _text(fields: Fields, settings: SourceSettings) -> str:
     if settings.text:
         return "\n\n".join(filter(None, (_shown(fields.get(name)) for name in settings.text)))
-    bare = (settings.updated, METADATA_KEY)
-    shown = {name: _shown(value) for name, value in fields.items() if name not in bare}
+    shown = {
+        name: _shown(value)
+        for name, value in fields.items()
+        if name != settings.updated and name.lower() != METADATA_KEY
+    }
     return "".join(f"{name}: {text}\n" for name, text in shown.items() if text)
 
 
@@ -55,6 +71,12 @@ def _shown(value: object) -> str:
     return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
 
 
+def _bytes_of(text: str) -> bytes:
+    """The bytes of a text in UTF-8, those that were none included; surrogates that stand for no
+    byte, which JSON can write, become U+FFFD."""
+    return _NO_BYTE.sub("\ufffd", text).encode("utf-8", "surrogateescape")
+
+
 def _type_of_text(identifier: str, data: bytes) -> str:
     """By the key where it is the name of a text file; a key such as ``12.png`` makes no picture
     of a text."""
@@ -65,7 +87,7 @@ def _type_of_text(identifier: str, data: bytes) -> str:
 def plain(value: object) -> JSON:
     """A column's value as JSON: times in ISO 8601, what JSON has no word for as text."""
     if isinstance(value, str):
-        return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        return _bytes_of(value).decode("utf-8", "replace")
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):

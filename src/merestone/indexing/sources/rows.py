@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from merestone.indexing.sources.contents import content_hash
-from merestone.indexing.sources.faults import gone
+from merestone.indexing.sources.faults import gone, too_large
 from merestone.indexing.sources.identifiers import key_identifier
 from merestone.indexing.sources.patterns import Selection
 from merestone.indexing.sources.records import document_of, stamp_of, uri_of_record, without_key
@@ -97,6 +97,8 @@ class RowSource:
         found = self._ahead.pop(listed.id, None)
         if found is None:
             raise gone(listed.id)
+        if len(found.data) > max_bytes:
+            raise too_large(listed.id, max_bytes, len(found.data))
         return found
 
     def uri_of(self, listed: Listed) -> str:
