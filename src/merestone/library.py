@@ -74,6 +74,7 @@ if TYPE_CHECKING:
 
 _Model = TypeVar("_Model")
 Where = str | Filter | None
+Reference = retrieval.Reference
 Principals = Iterable[str] | None
 """Who asks: names such as ``user:bob``. ``None``: someone of whom nothing is known."""
 
@@ -416,15 +417,15 @@ class Library:
             )
 
     def show(
-        self, reference: str, *, principals: Principals = None, as_owner: bool = False
+        self, reference: Reference, *, principals: Principals = None, as_owner: bool = False
     ) -> dict[str, JSON]:
         """What a reference names: a chunk id, a document, ``document#start-end[@version]``, or
-        the path of a citation's JSON file."""
+        a citation (or a hit) in the form of its JSON."""
         with self.snapshot(principals=principals, as_owner=as_owner) as snapshot:
             return retrieval.show(snapshot, reference)
 
     def resolve(
-        self, reference: str, *, principals: Principals = None, as_owner: bool = False
+        self, reference: Reference, *, principals: Principals = None, as_owner: bool = False
     ) -> Resolution:
         """Where the chunk, document or span that a reference names is now: the same, moved,
         changed or gone. A reference is as :meth:`show` takes it, of any version."""

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli.test_commands import ALPHA, Shell
 from cli.test_commands import shell as shell  # the fixture
+
+from merestone import Library
+from merestone.cli.main import run
+from merestone.types import NotFoundError, SettingsError
 
 
 def test_history_is_one_line_a_version(shell: Shell) -> None:
@@ -87,3 +92,21 @@ def test_an_archive_goes_neither_to_stdout_nor_over_a_document(shell: Shell) -> 
     assert "[file-in-use]" in shell("export", "--library", "merestone.toml")[2]
     assert (shell.folder / "a.md").read_text() == ALPHA
     assert "[file-unwritable]" in shell("export", "--library", "no/such/folder.zip")[2]
+
+
+def test_a_name_is_a_document_before_it_is_a_file(tmp_path: Path, capsys: Any) -> None:
+    """Whether a file is there is nobody's business who asks for a document."""
+    (tmp_path / "merestone.toml").write_text('[embedding]\nmodel = "hashing"\n')
+    (tmp_path / "data.json").write_text('{"pump": "The alpha pump runs at 40 bar."}\n')
+    (tmp_path / "a.md#0-3").write_text("Odd name, fine text.\n")
+    for arguments in (["sync"], ["show", "data.json"], ["resolve", "data.json"]):
+        assert run(["-C", str(tmp_path), *arguments]) in (0, 3)
+    assert "40 bar" in capsys.readouterr().out
+    with Library.open(tmp_path) as library:
+        with pytest.raises(NotFoundError):
+            library.show(str(tmp_path / "merestone.json"))
+        with pytest.raises(SettingsError, match="no reference"):
+            library.show(5)  # type: ignore[arg-type]
+        citation = library.search("alpha pump", mode="lexical").hits[0].to_json()
+        assert "40 bar" in library.show(citation)["text"]
+        assert library.resolve(citation).outcome == "same"

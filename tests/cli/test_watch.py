@@ -52,6 +52,8 @@ def test_a_watch_goes_on_until_it_is_interrupted(folder: Path, tmp_path: Path) -
             stdout=stdout,
             stderr=stderr,
             env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            # Whatever runs the tests may have been told to ignore Ctrl-C.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         try:
             wait_for(lambda: "Watching" in err.read_text())

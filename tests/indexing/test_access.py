@@ -654,3 +654,23 @@ def test_a_path_that_begins_with_dots_would_protect_nothing(tmp_path: Path, path
     found = open_policy(AccessSettings(file=str(file)), source, tmp_path)
     assert found.finding is not None
     assert found.finding.code == "access-file-incomplete"
+
+
+def test_rules_that_come_back_close_what_a_sync_of_a_part_opened_meanwhile(tmp_path: Path) -> None:
+    closed = '[[access.rules]]\nallow = ["public"]\n[[access.rules]]\npaths = ["hr/"]\nallow = []\n'
+    file = tmp_path / "merestone.toml"
+    pay = tmp_path / "hr" / "pay.md"
+    pay.parent.mkdir()
+    pay.write_text("# Pay\n\nThe pay of pilots.\n")
+    embedding = {"model": "hashing"}
+    file.write_text(closed)
+    with Library.open(tmp_path, embedding=embedding) as library:
+        library.sync()
+        file.write_text('[[access.rules]]\nallow = ["public"]\n')
+        pay.write_text("# Pay\n\nThe new pay of pilots.\n")
+        library.sync([pay])
+        assert library.search("pay").hits
+        file.write_text(closed)
+        assert library.search("pay").hits == ()
+        assert library.sync().documents["access"] == 1
+        assert library.search("pay").hits == ()

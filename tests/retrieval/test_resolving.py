@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -189,23 +188,21 @@ def test_an_abbreviation_of_several_versions_is_refused(book: Book) -> None:
 
 
 def test_citations_are_followed_and_those_of_another_library_found_by_their_quote(
-    book: Book, tmp_path: Path
+    book: Book,
 ) -> None:
     text = PUMP + LIMITS
     book.write(text)
     hit = book.library.search("40 bar", k=1).hits[0]
-    citation = tmp_path / "citation.json"
-    citation.write_text(json.dumps(hit.citation.to_json()))
-    assert book.resolve(str(citation)).outcome == "same"
+    citation = hit.citation.to_json()
+    assert book.library.resolve(citation).outcome == "same"
     book.write(NOTICE + text)
-    found = book.resolve(str(citation))
+    found = book.library.resolve(citation)
     assert (found.outcome, found.text) == ("moved", hit.citation.quote)
-    foreign = {**hit.citation.to_json(), "version": "of another library"}
-    citation.write_text(json.dumps({"citation": foreign}))
-    found = book.resolve(str(citation))
+    foreign = {"citation": {**citation, "version": "of another library"}}
+    found = book.library.resolve(foreign)
     assert (found.outcome, found.text) == ("moved", hit.citation.quote)
     book.write(NOTICE + PUMP)
-    assert book.resolve(str(citation)).outcome == "gone"
+    assert book.library.resolve(foreign).outcome == "gone"
 
 
 def test_history_tells_each_version_with_the_chunks_that_came_and_went(book: Book) -> None:

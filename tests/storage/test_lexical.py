@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from storage.building import numbers_by_id, put, writing
 
+from merestone.storage import lexical
 from merestone.storage.engine import SQLiteStore
 from merestone.storage.lexical import stored_term, stored_terms
 from merestone.types import OWNER, AnyOf, Comparison, Delete, Put, Scored
@@ -197,7 +198,17 @@ def test_scores_are_bm25_of_what_lives(
     store.close()
 
 
-def test_common_terms_are_left_out_while_three_others_remain(store: SQLiteStore) -> None:
+def test_in_a_small_library_no_term_is_left_out(store: SQLiteStore) -> None:
+    words = ("alpha", "beta", "gamma", "delta")
+    with writing(store) as writer:
+        writer.apply([with_terms("a", *[(word,) for word in words])])
+    assert len(found(store, *words)) == 4
+
+
+def test_common_terms_are_left_out_while_three_others_remain(
+    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lexical, "_SMALL", 0)
     passages: list[tuple[str, ...]] = [("common", "often")] * 10
     passages += [("often", "rare1"), ("rare2",), ("rare3",), *[("other",)] * 27]
     with writing(store) as writer:

@@ -8,6 +8,7 @@ import click
 
 from merestone.cli.session import (
     answer,
+    asked,
     asker,
     asker_options,
     indented,
@@ -35,7 +36,8 @@ def command(
     file of a citation, also of another library.
     """
     with open_library(directory) as library:
-        found = library.resolve(reference, **asker(principals, as_owner))
+        who = asker(principals, as_owner)
+        found = asked(reference, lambda each: library.resolve(each, **who))
     answer(found, as_json, lambda: _told(found))
 
 

@@ -6,13 +6,22 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from merestone import config
 from merestone.library import Library
-from merestone.types import CONFIG_FILE, JSON, Problem, SettingsError, StoreError
+from merestone.types import (
+    CONFIG_FILE,
+    JSON,
+    NotFoundError,
+    Problem,
+    SettingsError,
+    StoreError,
+)
+
+_Answer = TypeVar("_Answer")
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
 where_option = click.option(
@@ -87,6 +96,36 @@ def _is_inside(full: str, library: Library) -> bool:
             )
     except StoreError:
         return False
+
+
+def asked(reference: str, ask: Callable[[Any], _Answer]) -> _Answer:
+    """What ``ask`` says of a reference; where nothing of that name is known and it is the JSON
+    file of a citation, of that."""
+    try:
+        return ask(reference)
+    except NotFoundError:
+        path = Path(reference)
+        if path.suffix != ".json" or not path.is_file():
+            raise
+        return ask(_citation_in(path))
+
+
+def _citation_in(path: Path) -> dict[str, JSON]:
+    try:
+        value = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise _no_citation(path, error) from error
+    if not isinstance(value, dict):
+        raise _no_citation(path, "it is no object")
+    return value
+
+
+def _no_citation(path: Path, reason: object) -> SettingsError:
+    return SettingsError(
+        "invalid-citation",
+        f"{path} does not hold a citation: {reason}.",
+        "Give the JSON of a hit or of its citation, with document, version, start and end.",
+    )
 
 
 def answer(value: Any, as_json: bool, as_text: Callable[[], str]) -> None:

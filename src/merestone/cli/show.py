@@ -6,7 +6,14 @@ from pathlib import Path
 
 import click
 
-from merestone.cli.session import answer, asker, asker_options, json_option, open_library
+from merestone.cli.session import (
+    answer,
+    asked,
+    asker,
+    asker_options,
+    json_option,
+    open_library,
+)
 
 
 @click.command("show")
@@ -24,5 +31,6 @@ def command(
     """Show what REFERENCE names: a chunk id, a document, document#start-end[@version], or the
     JSON file of a citation."""
     with open_library(directory) as library:
-        found = library.show(reference, **asker(principals, as_owner))
+        who = asker(principals, as_owner)
+        found = asked(reference, lambda each: library.show(each, **who))
     answer(found, as_json, lambda: str(found["text"]))

@@ -157,6 +157,7 @@ class Indexer:
             with self._snapshot(target.number) as snapshot:
                 run = self._start(paths, pipeline, target, snapshot, full_hash, progress)
             self._guard(run.difference, allow_deletions)
+            self._doubt_rules(writer)
             for batch in self._batches(run, pipeline):
                 self._store_batch(batch, writer, run, pipeline)
             self._finish(writer, run, is_whole=not paths, allow_losses=allow_deletions)
@@ -165,6 +166,15 @@ class Indexer:
             summary = _summary(report, run.supply.tally)
             self._store.journal("sync", {**summary, "embedder": target.identity.base})
         return report
+
+    def _doubt_rules(self, writer: Writer) -> None:
+        """Say that documents are about to be judged by other rules than the rest. A run of a part,
+        or one that is interrupted, leaves both; should the former rules come back, what it has
+        opened must not pass for judged by them."""
+        with self._snapshot(None) as answering:
+            judged_by = answering.access_rules() if answering else None
+        if judged_by not in (None, self._policy.fingerprint):
+            writer.note_access_rules(None)
 
     def _finish(self, writer: Writer, run: Run, *, is_whole: bool, allow_losses: bool) -> None:
         """What comes after the documents: removals, the flip, housekeeping."""

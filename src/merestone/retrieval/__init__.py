@@ -3,7 +3,7 @@
 from merestone.retrieval.citation import place
 from merestone.retrieval.evidence import context
 from merestone.retrieval.filters import parse_filter
-from merestone.retrieval.reference import show
+from merestone.retrieval.reference import Reference, show
 from merestone.retrieval.reranking import Reranking
 from merestone.retrieval.resolving import history, resolve
 from merestone.retrieval.searching import MODES, search
@@ -12,6 +12,7 @@ from merestone.retrieval.sides import Mode
 __all__ = [
     "MODES",
     "Mode",
+    "Reference",
     "Reranking",
     "context",
     "history",

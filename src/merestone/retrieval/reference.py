@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TypeAlias
 
 from merestone.types import JSON, Chunk, NotFoundError, SettingsError, Snapshot
 
@@ -29,22 +29,34 @@ class SpanReference:
     suffix: str = ""
 
 
-def parse_reference(reference: str) -> str | SpanReference:
+Reference: TypeAlias = str | Mapping[str, JSON]
+"""A chunk id, a document, ``document#start-end[@version]``, or a citation or hit as JSON."""
+
+
+def parse_reference(snapshot: Snapshot, reference: Reference) -> str | SpanReference:
     """A chunk id or document id as it stands, or the span that ``document#start-end[@version]``
-    or a citation's JSON file names."""
-    if reference.endswith(".json") and Path(reference).is_file():
-        return _from_file(Path(reference))
+    or a citation names. A document of exactly that name comes first.
+
+    No file is read here: who asks a service must learn nothing of the files around it.
+    """
+    if isinstance(reference, Mapping):
+        return _from_citation(reference)
+    if not isinstance(reference, str):
+        raise SettingsError(
+            "invalid-citation",
+            f"{reference!r} is no reference.",
+            "Give a chunk id, a document, document#start-end, or a citation as a mapping.",
+        )
     match = _SPAN.fullmatch(reference)
-    if match:
+    if match and snapshot.record(reference) is None:
         return SpanReference(
             match["document"], int(match["start"]), int(match["end"]), match["version"]
         )
     return reference
 
 
-def _from_file(path: Path) -> str | SpanReference:
+def _from_citation(value: Mapping[str, JSON]) -> SpanReference:
     try:
-        value = json.loads(path.read_text("utf-8"))
         citation = value.get("citation", value)
         return SpanReference(
             str(citation["document"]),
@@ -55,19 +67,27 @@ def _from_file(path: Path) -> str | SpanReference:
             str(citation.get("prefix") or ""),
             str(citation.get("suffix") or ""),
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise SettingsError(
             "invalid-citation",
-            f"{path} does not hold a citation: {error}.",
+            f"This is no citation: {error!r}.",
             "Give the JSON of a hit or of its citation, with document, version, start and end.",
         ) from error
 
 
-def show(snapshot: Snapshot, reference: str) -> dict[str, JSON]:
+def named(reference: Reference) -> str:
+    """The reference as it is repeated in an answer."""
+    if isinstance(reference, str):
+        return reference
+    citation = reference.get("citation", reference)
+    return "{document}#{start}-{end}".format_map(citation)
+
+
+def show(snapshot: Snapshot, reference: Reference) -> dict[str, JSON]:
     """The document, chunk or span that ``reference`` names; ``NotFoundError`` if there is none."""
-    parsed = parse_reference(reference)
+    parsed = parse_reference(snapshot, reference)
     if isinstance(parsed, SpanReference):
-        return _show_span(snapshot, parsed, reference)
+        return _show_span(snapshot, parsed, named(reference))
     document = snapshot.document(parsed)
     if document is not None:
         return {
@@ -81,7 +101,7 @@ def show(snapshot: Snapshot, reference: str) -> dict[str, JSON]:
         }
     chunk: Chunk | None = snapshot.chunk(parsed) if CHUNK_ID.fullmatch(parsed) else None
     if chunk is None:
-        raise unknown(reference)
+        raise unknown(parsed)
     return chunk.to_json()
 
 
@@ -110,10 +130,14 @@ def _show_span(snapshot: Snapshot, span: SpanReference, reference: str) -> dict[
 def check_range(span: SpanReference, length: int) -> None:
     """Raise ``NotFoundError`` if a document of ``length`` code points has no such range."""
     if not 0 <= span.start <= span.end <= length:
+        reason = (
+            f", which has {length} characters"
+            if span.start <= span.end
+            else ": it ends before it begins"
+        )
         raise NotFoundError(
             "span-not-found",
-            f"{span.document} has {length} characters; {span.start}-{span.end} is "
-            "not a range of them.",
+            f"{span.start}-{span.end} is no range of {span.document}{reason}.",
             "Give start and end in code points, start first.",
         )
 

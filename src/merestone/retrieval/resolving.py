@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from merestone.retrieval.reference import (
     CHUNK_ID,
+    Reference,
     SpanReference,
     check_range,
+    named,
     parse_reference,
     unknown,
 )
@@ -33,7 +35,7 @@ def history(snapshot: Snapshot, document: str) -> DocumentHistory:
     return DocumentHistory(document, tuple(versions))
 
 
-def resolve(snapshot: Snapshot, reference: str) -> Resolution:
+def resolve(snapshot: Snapshot, reference: Reference) -> Resolution:
     """Where the chunk, document or span that ``reference`` names is now.
 
     Older versions are followed through the history, also into documents that were renamed. A
@@ -68,13 +70,14 @@ class _Trail:
 
 
 class _Resolving:
-    def __init__(self, snapshot: Snapshot, reference: str) -> None:
+    def __init__(self, snapshot: Snapshot, reference: Reference) -> None:
         self._snapshot = snapshot
-        self._reference = reference
+        self._parsed = parse_reference(snapshot, reference)
+        self._reference = named(reference)
         self._histories: dict[str, list[HistoryEntry]] = {}
 
     def run(self) -> Resolution:
-        parsed = parse_reference(self._reference)
+        parsed = self._parsed
         if isinstance(parsed, SpanReference):
             return self._resolve_span(parsed)
         if self._snapshot.record(parsed) is not None:

@@ -20,6 +20,9 @@ _ALL = -1
 """As a limit of SQLite."""
 _COMMON = 5
 """A term in more than one of so many chunks is common."""
+_SMALL = 1000
+"""So few chunks are searched in no time: there no term is left out, each may be all that a passage
+has in common with the question."""
 _REMAINING = 3
 """A common term is left out only while so many others stay."""
 
@@ -119,6 +122,8 @@ def _useful(connection: apsw.Connection, generation: int, terms: Sequence[str]) 
     query = f"SELECT COUNT(*) FROM {lexical_table(generation)}_docsize"
     total = value_of(connection, query)
     held = {term: _holders(connection, generation, term) for term in wanted}
+    if total < _SMALL:
+        return wanted
     remaining = sum(1 for count in held.values() if count)
     for term in sorted(wanted, key=lambda term: (-held[term], term)):
         if held[term] * _COMMON <= total or remaining <= _REMAINING:

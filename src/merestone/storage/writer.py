@@ -89,8 +89,9 @@ class SQLiteWriter:
             )
             commit()
 
-    def note_access_rules(self, fingerprint: str) -> None:
-        """Every document is judged by the policy of this fingerprint now."""
+    def note_access_rules(self, fingerprint: str | None) -> None:
+        """Every document is judged by the policy of this fingerprint now; ``None``: not all are
+        judged by one."""
         with translated(self._path), write_transaction(self._connection) as commit:
             self._connection.execute(
                 "UPDATE meta SET access_rules = ?1, library_version = library_version + 1 "

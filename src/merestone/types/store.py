@@ -179,8 +179,9 @@ class Writer(Protocol):
     def note_canary(self, canary: bytes) -> None:
         """Remember what the embedder gave for the known text, if nothing is remembered yet."""
 
-    def note_access_rules(self, fingerprint: str) -> None:
-        """Every document is judged by the policy of this fingerprint now."""
+    def note_access_rules(self, fingerprint: str | None) -> None:
+        """Every document is judged by the policy of this fingerprint now; ``None``: not all are
+        judged by one, so that readers judge each by the policy of the moment too."""
 
     def maintain(self) -> None:
         """Merge small vector segments, optimise, checkpoint, as far as worth while."""
