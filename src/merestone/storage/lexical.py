@@ -20,9 +20,9 @@ _ALL = -1
 """As a limit of SQLite."""
 _COMMON = 5
 """A term in more than one of so many chunks is common."""
-_SMALL = 1000
-"""So few chunks are searched in no time: there no term is left out, each may be all that a passage
-has in common with the question."""
+_SMALL = 50
+"""Among fewer chunks a term of a few is common already: there none is left out, each may be all
+that a passage has in common with the question."""
 _REMAINING = 3
 """A common term is left out only while so many others stay."""
 
