@@ -32,9 +32,9 @@ _LARGEST_CODE = 127
 _LEAST_RESCORED = 400
 # Share of the product of two norms that float32 arithmetic may be off by, many times over.
 _ROUNDING = 1e-5
-MOST_BYTES = 1 << 26
-"""Of the float16 rows of one segment. A merge holds several copies in memory at a time; SQLite
-would take a little under 2^30."""
+MOST_BYTES = 1 << 24
+"""Of the float16 rows of one segment. A merge holds several copies in memory at a time, which is
+what a sync needs most memory for; SQLite would take a little under 2^30."""
 
 _COLUMNS = "number, rows, dimension, chunks, documents, scales, bounds, codes, vectors"
 
