@@ -133,6 +133,8 @@ class LibraryMachine(RuleBasedStateMachine):
     @initialize()
     def create(self) -> None:
         self.folder = Path(mkdtemp(prefix="merestone-"))
+        # Without a configuration, giving up rules would be taken for its loss.
+        (self.folder / "merestone.toml").write_text("")
         self.setup = Setup()
         self.files: dict[str, str] = {}
         self.served: State | None = None
