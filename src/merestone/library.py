@@ -273,12 +273,11 @@ class Library:
         if self._store.exists():
             with self._store.snapshot(OWNER) as snapshot:
                 past = snapshot.journal("sync", PAST_SYNCS)
-                records = list(snapshot.records())
-            scope = Scope()
-            if names:
-                known = [record.id for record in records]
-                scope = scope_of(names, self.settings.sources, known, Path.cwd())
-            failed = {r.id for r in records if r.failed_hash and scope.holds(r.id)}
+                scope = Scope()
+                if names:
+                    known = snapshot.document_ids()
+                    scope = scope_of(names, self.settings.sources, known, Path.cwd())
+                failed = {r.id for r in snapshot.records(scope.prefixes) if r.failed_hash}
         failed -= {change.document for change in report.changes}
         price = self.settings.embedding.price_per_million_tokens
         found = estimate(report.tokens, past, self.embedder.fingerprint, price)

@@ -339,7 +339,8 @@ class Indexer:
                 run.changes.append(DocumentChange(record.id, "access"))
 
     def _judged(self, record: DocumentRecord) -> DocumentRecord:
-        return replace(record, access=self._policy.allow(record.id, record.metadata))
+        allow = self._policy.allow(record.id, record.metadata)
+        return record if allow == record.access else replace(record, access=allow)
 
     def _listings(self, scope: Scope, known: Mapping[str, DocumentRecord]) -> list[Listing]:
         stamps = {record.id: record.stamp for record in known.values() if record.stamp}

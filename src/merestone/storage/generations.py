@@ -108,10 +108,9 @@ def abandon(connection: apsw.Connection) -> None:
 
 def drop_some(connection: apsw.Connection, number: int) -> bool:
     """Delete a slice of a generation, and at last itself; true when nothing is left."""
-    for table, key in (("chunk", "number"), ("dense", "number")):
-        rows = f"SELECT {key} FROM {table} WHERE generation = ? LIMIT ?"
-        size = _SLICE if table == "chunk" else 1
-        if _deleted(connection, f"DELETE FROM {table} WHERE {key} IN ({rows})", (number, size)):
+    for table, size in (("chunk", _SLICE), ("dense", 1)):
+        rows = f"SELECT number FROM {table} WHERE generation = ? LIMIT ?"
+        if _deleted(connection, f"DELETE FROM {table} WHERE number IN ({rows})", (number, size)):
             return False
     documents = "SELECT number FROM document WHERE generation = ? ORDER BY number LIMIT ?"
     bodies = f"DELETE FROM document_body WHERE document IN ({documents})"

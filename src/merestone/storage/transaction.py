@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -203,20 +203,23 @@ class Transaction:
         self._change("DELETE FROM document WHERE number = ?", (stored.number,))
         self.counts += Counts(removed=len(chunks))
         if self._generation.number == self._answering:
-            removed = [chunk.gone(identifier) for identifier, chunk in chunks.items()]
-            self._note(document, "", [], removed, None, stored.access)
+            self._note_removal(document, stored, chunks)
 
     def flip(self) -> None:
         """Let the generation that is written to answer."""
         for document in generations.lost_by_flip(self._connection, self._generation.number):
             stored = self._stored(document, self._answering)
             if stored is not None:
-                chunks = self._stored_chunks(stored.number)
-                removed = [chunk.gone(identifier) for identifier, chunk in chunks.items()]
-                self._note(document, "", [], removed, None, stored.access)
+                self._note_removal(document, stored, self._stored_chunks(stored.number))
         self._change("UPDATE meta SET generation = ?", (self._generation.number,))
         self._change("UPDATE generation SET building = 0", ())
         self._change("UPDATE meta SET library_version = ?", (self._version,))
+
+    def _note_removal(
+        self, document: str, stored: _StoredDocument, chunks: Mapping[str, _StoredChunk]
+    ) -> None:
+        removed = [chunk.gone(identifier) for identifier, chunk in chunks.items()]
+        self._note(document, "", [], removed, None, stored.access)
 
     def _class_of(self, allow: Allow) -> int:
         """Number of the access class, which is made if there is none."""

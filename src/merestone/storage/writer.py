@@ -38,8 +38,8 @@ class SQLiteWriter:
         """Carry out ``changes`` in their order, in one transaction, whole or not at all.
 
         The library version goes up by one, or stays if nothing is different afterwards. A kept
-        chunk (same id, same input hash) needs no vector; it needs its terms only if the language
-        or media type of its document is another than before.
+        chunk (same id, same input hash) needs no vector; it needs its terms only if the pipeline
+        of its document is another than before.
         """
         with translated(self._path):
             faults.reach("before-begin")
