@@ -9,7 +9,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -25,6 +25,7 @@ from merestone.types import (
     AccessSettings,
     ChunkingSettings,
     EmbeddingSettings,
+    EvaluationSettings,
     ExtractionSettings,
     LibrarySettings,
     RerankingSettings,
@@ -203,6 +204,13 @@ class _Access(_Table):
     file: str | None = Field(default=None, min_length=1)
 
 
+class _Evaluation(_Table):
+    questions: str = Field(default="questions.jsonl", min_length=1)
+    k: list[Annotated[int, Field(ge=1, le=1000)]] = Field(default=[5], min_length=1)
+    budgets: list[Annotated[int, Field(ge=1)]] = Field(default=[500, 1000, 2000])
+    tokenizer: str = ""
+
+
 class _Config(_Table):
     sources: list[_Source] = Field(default_factory=lambda: [_Source()])
     extraction: _Extraction = Field(default_factory=_Extraction)
@@ -211,6 +219,7 @@ class _Config(_Table):
     retrieval: _Retrieval = Field(default_factory=_Retrieval)
     reranking: _Reranking = Field(default_factory=_Reranking)
     access: _Access = Field(default_factory=_Access)
+    evaluation: _Evaluation = Field(default_factory=_Evaluation)
 
 
 def find_root(start: Path) -> Path | None:
@@ -565,6 +574,7 @@ def _known_keys(place: list[str]) -> list[str]:
         "retrieval": _Retrieval,
         "reranking": _Reranking,
         "access": _Access,
+        "evaluation": _Evaluation,
     }
     names = [part for part in place if not part.isdigit()]
     if names[:2] == ["access", "rules"]:
@@ -593,7 +603,17 @@ def _settings(config: _Config, root: Path, origin: Mapping[str, JSON]) -> Librar
         retrieval=RetrievalSettings(**config.retrieval.model_dump()),
         reranking=RerankingSettings(**config.reranking.model_dump()),
         access=_access(config, root),
+        evaluation=_evaluation(config.evaluation, root),
         origin=dict(origin),
+    )
+
+
+def _evaluation(table: _Evaluation, root: Path) -> EvaluationSettings:
+    return EvaluationSettings(
+        questions=os.path.abspath(root / table.questions),
+        k=tuple(sorted(set(table.k))),
+        budgets=tuple(sorted(set(table.budgets))),
+        tokenizer=table.tokenizer,
     )
 
 

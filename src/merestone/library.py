@@ -176,7 +176,7 @@ class Library:
 
     @cached_property
     def _cache(self) -> EmbeddingCache:
-        path = Path(self.settings.state) / "embeddings.db"
+        path = Path(self.settings.cache or Path(self.settings.state) / "embeddings.db")
         cache = EmbeddingCache(path, self.settings.embedding.cache_bytes)
         self._stack.callback(cache.close)
         return cache

@@ -212,6 +212,20 @@ class RetrievalSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class EvaluationSettings:
+    """What is measured when nothing else is said."""
+
+    questions: str = "questions.jsonl"
+    """Absolute path of the file of questions."""
+    k: tuple[int, ...] = (5,)
+    """Hits of ``search`` that are scored."""
+    budgets: tuple[int, ...] = (500, 1000, 2000)
+    """Token budgets of ``context`` that are scored."""
+    tokenizer: str = ""
+    """Name or file of the one that budgets are counted by; empty: the embedder's."""
+
+
+@dataclass(frozen=True, slots=True)
 class LibrarySettings:
     """Everything that one library is built and asked with."""
 
@@ -226,5 +240,9 @@ class LibrarySettings:
     retrieval: RetrievalSettings = field(default_factory=RetrievalSettings)
     reranking: RerankingSettings = field(default_factory=RerankingSettings)
     access: AccessSettings = field(default_factory=AccessSettings)
+    evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
+    cache: str = ""
+    """Absolute path of the cache of vectors; empty: ``embeddings.db`` in ``state``. Libraries
+    that differ in their settings may share one."""
     origin: Mapping[str, JSON] = field(default_factory=dict)
     """For ``doctor``: which file each table came from."""
