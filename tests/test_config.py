@@ -83,6 +83,15 @@ def test_the_root_is_found_from_below(tmp_path: Path) -> None:
     assert load_settings(tmp_path).chunking.max_tokens == 99
 
 
+def test_settings_in_two_files_of_a_folder_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "merestone.toml").write_text("")
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+    load_settings(tmp_path)
+    (tmp_path / "pyproject.toml").write_text("[tool.merestone.access]\ngroups = {}\n")
+    with pytest.raises(SettingsError, match=r"pyproject\.toml both hold settings"):
+        load_settings(tmp_path)
+
+
 def test_profiles_of_layers_are_merged_and_upper_layers_win(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

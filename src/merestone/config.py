@@ -469,13 +469,19 @@ def _layers(
         raise _unreadable(user, error) from error
     if has_user:
         layers.append((str(user), _read_toml(user)))
-    project = root / CONFIG_FILE
+    project, pyproject = root / CONFIG_FILE, root / "pyproject.toml"
+    table = _pyproject_table(root)
     if project.is_file():
-        layers.append((str(project), _read_toml(project)))
-    else:
-        table = _pyproject_table(root)
         if table is not None:
-            layers.append((str(root / "pyproject.toml"), table))
+            # Either could hold the rules of access that someone relies on.
+            raise SettingsError(
+                "two-configurations",
+                f"{project} and {pyproject} both hold settings.",
+                f"Move the tables of [{_PYPROJECT_TABLE}] into {CONFIG_FILE}, or delete one.",
+            )
+        layers.append((str(project), _read_toml(project)))
+    elif table is not None:
+        layers.append((str(pyproject), table))
     layers.append(("the environment", _environment()))
     layers.append(("the call", {key: dict(value) for key, value in flags.items()}))
     return layers

@@ -6,7 +6,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -538,13 +538,15 @@ class Library:
         It answers at once; a sync then embeds only what is new in the sources here. Settings and
         rules of access are those of this folder's configuration.
         """
-        Path(path).mkdir(parents=True, exist_ok=True)
-        library = cls.open(path, settings=None, **flags)
-        try:
+        root = Path(path)
+        is_new = not root.exists()
+        root.mkdir(parents=True, exist_ok=True)
+        with ExitStack() as undo:
+            if is_new:
+                undo.callback(_remove_empty, root)
+            library = undo.enter_context(cls.open(root, settings=None, **flags))
             read_archive(Path(archive), library.settings)
-        except BaseException:
-            library.close()
-            raise
+            undo.pop_all()
         return library
 
     def remove(self, documents: Sequence[str]) -> None:
@@ -659,6 +661,11 @@ def _names(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> 
     if isinstance(paths, str | os.PathLike):
         return [os.fspath(paths)]
     return [os.fspath(path) for path in paths]
+
+
+def _remove_empty(folder: Path) -> None:
+    with suppress(OSError):
+        folder.rmdir()
 
 
 def _filter(where: Where) -> Filter | None:

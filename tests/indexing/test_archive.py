@@ -309,6 +309,9 @@ def test_what_is_no_archive_at_all_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text.zip").write_text("no archive")
     assert refused(tmp_path / "text.zip", tmp_path / "there") == "archive-damaged"
     assert refused(tmp_path / "nothing.zip", tmp_path / "there") == "archive-unreadable"
+    with pytest.raises(StoreError):
+        Library.import_library(tmp_path / "nothing.zip", tmp_path / "new")
+    assert not (tmp_path / "new").exists()
 
 
 def test_two_copies_are_two_libraries(archive: Path, home: Folder, tmp_path: Path) -> None:

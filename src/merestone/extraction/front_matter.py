@@ -20,6 +20,8 @@ _KEY = re.compile(
 )
 _ACCESS = re.compile(rf"(?:\A|[\r\n])([\"']?){METADATA_KEY}\1[ \t]*[:=]")
 _COMMENT = re.compile(r"(?:^|\s)#.*$")
+_ITEM = r"""\s*(?:"[^"]*"|'[^']*'|[^\s,\[\]{}"'][^,\[\]{}]*)\s*"""
+_ITEMS = re.compile(rf"\[(?:{_ITEM},)*(?:{_ITEM})?\s*\]")
 _INTEGER = re.compile(r"[-+]?\d{1,18}$")
 _DECIMAL = re.compile(r"[-+]?\d+\.\d*(?:[eE][-+]?\d+)?$")
 _WORDS: dict[str, JSON] = {
@@ -149,11 +151,12 @@ def _read_nested(lines: Sequence[str]) -> JSON:
 
 
 def _read_inline_list(value: str) -> JSON:
-    inner = _COMMENT.sub("", value).strip()
-    if not inner.endswith("]"):
+    """The list, or the text of one that is broken or holds lists: taken apart it could say
+    something else."""
+    written = _COMMENT.sub("", value).strip()
+    if _ITEMS.fullmatch(written) is None:
         return value
-    items = re.findall(r"\"[^\"]*\"|'[^']*'|[^,\"'\[\]{}]+", inner[1:-1])
-    return [_read_scalar(item.strip()) for item in items if item.strip()]
+    return [_read_scalar(item.strip()) for item in re.findall(_ITEM, written[1:-1])]
 
 
 def _read_scalar(value: str) -> JSON:

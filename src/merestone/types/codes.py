@@ -94,6 +94,10 @@ CODES: dict[str, str] = {
         "A passage grows by the rules structure, none, section, parent, window:N or neighbours:N. "
         "N counts sentences on each side, or chunks."
     ),
+    "two-configurations": (
+        "A folder has a merestone.toml and settings in its pyproject.toml too, so rules of access "
+        "in one of them could be taken to be in force and are not. Keep all settings in one file."
+    ),
     "unknown-mode": "A search runs in the mode hybrid, dense or lexical.",
     "unknown-plugin": (
         "No strategy, embedder or reader of that name is installed. The message lists "
