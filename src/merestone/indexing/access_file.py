@@ -21,6 +21,7 @@ from pathlib import Path
 
 from merestone.indexing.access_patterns import Pattern, Place, compiled, is_relative
 from merestone.indexing.principals import is_name, is_principal, memberships
+from merestone.indexing.regular_files import open_file
 from merestone.text.hashing import digest
 from merestone.types import JSON, Finding
 
@@ -107,7 +108,8 @@ def _last_complete(path: str, copy: Path, sources: tuple[str, ...], reason: str)
 def _bytes_of(path: Path) -> bytes:
     if not path.is_file():
         raise _IncompleteError("it is not there, or no file")
-    return path.read_bytes()
+    with open_file(path) as file:
+        return file.read()
 
 
 def _keep(data: bytes, copy: Path) -> Finding | None:

@@ -20,7 +20,13 @@ from merestone.indexing.preparation import (
 )
 from merestone.indexing.resting import Rest
 from merestone.indexing.run import Run
-from merestone.indexing.sources import Look, list_sources, problem_of, scope_of
+from merestone.indexing.sources import (
+    Look,
+    StoredSource,
+    list_sources,
+    problem_of,
+    scope_of,
+)
 from merestone.indexing.takeover import take_over
 from merestone.indexing.target import Target, target_of
 from merestone.indexing.vectors import EmbedderChangedError, Tally, VectorSupply, Wanted
@@ -70,14 +76,17 @@ class Indexer:
         cache: EmbeddingCache,
         policy: AccessPolicy,
         rest: Rest | None = None,
+        donor: Snapshot | None = None,
     ) -> None:
-        """``rest`` keeps files out that are still being written, in watch mode."""
+        """``rest`` keeps files out that are still being written, in watch mode. ``donor`` is a
+        state of another library, whose documents are taken in the place of the sources'."""
         self._settings = settings
         self._store = store
         self._embedder = embedder
         self._cache = cache
         self._policy = policy
         self._rest = rest
+        self._donor = donor
 
     def plan(
         self,
@@ -313,7 +322,9 @@ class Indexer:
             removed = [
                 (record, _chunk_count(answering, record.id)) for record in difference.removed
             ]
-        supply = VectorSupply(self._embedder, target.identity, self._cache, pipeline.mode)
+        supply = VectorSupply(
+            self._embedder, target.identity, self._cache, pipeline.mode, self._donor
+        )
         run = Run(difference, supply, progress, target.number, target.is_making, removed)
         self._judge(run, records, scope)
         for problem in difference.problems:
@@ -345,6 +356,8 @@ class Indexer:
     def _listings(self, scope: Scope, known: Mapping[str, DocumentRecord]) -> list[Listing]:
         stamps = {record.id: record.stamp for record in known.values() if record.stamp}
         max_bytes = self._settings.extraction.max_document_bytes
+        if self._donor:
+            return [StoredSource(self._donor).scan(Look(scope))]
         faults.reach("before-list")
         listings = list_sources(self._settings.sources, Look(scope, stamps, max_bytes))
         faults.reach("after-list")

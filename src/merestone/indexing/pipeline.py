@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -25,6 +24,7 @@ from merestone.extraction import (
     read_document,
 )
 from merestone.extraction.worker import WorkerPool
+from merestone.indexing.regular_files import NotRegularError, open_file
 from merestone.text.analysis import REVISION, terms
 from merestone.text.hashing import canonical_json, digest
 from merestone.types import (
@@ -140,12 +140,12 @@ def raw_document(identifier: str, path: str | Path, data: bytes) -> RawDocument:
 def read_path(path: str | Path) -> bytes:
     """The bytes of the file at ``path``; ``SourceError`` if there is none to read."""
     try:
-        # Only then opened: a pipe or a device may never end.
-        if not Path(path).is_dir() and not stat.S_ISREG(Path(path).stat().st_mode):
-            raise SourceError(
-                "not-a-file", f"{path} is no regular file.", "Name a file, not a pipe or a device."
-            )
-        return Path(path).read_bytes()
+        with open_file(path) as file:
+            return file.read()
+    except NotRegularError as error:
+        raise SourceError(
+            "not-a-file", f"{path} is no regular file.", "Name a file, not a pipe or a device."
+        ) from error
     except IsADirectoryError as error:
         raise SourceError(
             "path-is-folder", f"{path} is a folder, not a file.", "Name one file in it."

@@ -9,7 +9,14 @@ from merestone.extraction import detect_media_type
 from merestone.indexing.difference import Todo, failed_on, hash_of, timestamp
 from merestone.indexing.pipeline import Pipeline
 from merestone.indexing.principals import unreadable_access
-from merestone.indexing.sources import content_hash, problem_of, read, too_large, unreadable
+from merestone.indexing.sources import (
+    StoredSource,
+    content_hash,
+    problem_of,
+    read,
+    too_large,
+    unreadable,
+)
 from merestone.storage import faults
 from merestone.text.anchoring import edits_between
 from merestone.types import (
@@ -67,7 +74,11 @@ def prepare(
         faults.reach("before-read")
         raw = read(todo.source, listed, max_bytes)
         source_hash = content_hash(raw)
-        document = replace(pipeline.read(_typed(raw, listed)), source_hash=source_hash)
+        if isinstance(todo.source, StoredSource):
+            document = todo.source.document(listed.id)
+        else:
+            document = pipeline.read(_typed(raw, listed))
+        document = replace(document, source_hash=source_hash)
         faults.reach("after-read")
         cutting = pipeline.cut(document)
         faults.reach("after-cut")

@@ -66,6 +66,8 @@ class VectorSupply:
     cache: EmbeddingCache
     mode: str = "plain"
     """As ``embedding.mode``."""
+    donor: Snapshot | None = None
+    """Another library, whose vectors are as good where its embedder is the same."""
     tally: Tally = field(default_factory=Tally)
     canary: bytes = b""
     """What the embedder gave in this run for the known text; empty as long as it was not asked."""
@@ -76,11 +78,12 @@ class VectorSupply:
         """Vectors of this embedder that exist already."""
         found = self.cache.get_many(self.identity.fingerprint, hashes)
         found.update({value: self._dropped[value] for value in hashes if value in self._dropped})
-        missing = [value for value in hashes if value not in found]
-        if missing and snapshot:
-            stored = snapshot.generation.embedder
-            if stored.fingerprint == self.identity.fingerprint:
-                found.update(snapshot.vectors_of_inputs(missing))
+        for each in (snapshot, self.donor):
+            missing = [value for value in hashes if value not in found]
+            if missing and each:
+                stored = each.generation.embedder
+                if stored.fingerprint == self.identity.fingerprint:
+                    found.update(each.vectors_of_inputs(missing))
         return found
 
     def keep(self, hashes: Iterable[str], snapshot: Snapshot) -> None:

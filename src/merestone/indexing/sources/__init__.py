@@ -6,6 +6,7 @@ from merestone.indexing.sources.identifiers import page_identifier, path_identif
 from merestone.indexing.sources.listing import list_source, list_sources, open_source, read
 from merestone.indexing.sources.patterns import GIT_IGNORE_FILE, IGNORE_FILE
 from merestone.indexing.sources.scope import scope_of
+from merestone.indexing.sources.stored import StoredSource
 from merestone.types import Listed, Listing, Look, Scope, Source
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Look",
     "Scope",
     "Source",
+    "StoredSource",
     "content_hash",
     "list_source",
     "list_sources",

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from merestone.indexing.editors import is_left_by_editor
+from merestone.indexing.regular_files import open_file
 from merestone.indexing.sources.faults import too_large, unreadable
 from merestone.indexing.sources.identifiers import portable_name
 from merestone.indexing.sources.patterns import IgnoreRules, Selection, rules_above
@@ -62,7 +63,7 @@ class FolderSource:
         return Listing(self, tuple(documents), tuple(walk.problems), tuple(walk.unlisted))
 
     def read(self, listed: Listed, max_bytes: int) -> RawDocument:
-        with open(listed.location, "rb") as file:
+        with open_file(listed.location) as file:
             data = file.read(max_bytes + 1)
         if len(data) > max_bytes:
             raise too_large(listed.id, max_bytes)
@@ -160,7 +161,7 @@ def _is_export(entry: os.DirEntry[str]) -> bool:
     if not entry.name.endswith(_EXPORT_NAMES):
         return False
     try:
-        with open(entry.path, "rb") as file:
+        with open_file(entry.path) as file:
             return _EXPORT_HEAD.match(file.read(_EXPORT_HEAD_BYTES)) is not None
     except OSError:
         # Told of when it is read.

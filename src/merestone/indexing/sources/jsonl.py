@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from merestone.indexing.regular_files import open_file
 from merestone.indexing.sources.contents import content_hash
 from merestone.indexing.sources.faults import gone, too_large
 from merestone.indexing.sources.identifiers import key_identifier
@@ -53,7 +54,7 @@ class RecordFileSource:
         repeated: dict[str, int] = {}
         broken: list[int] = []
         keyless = 0
-        with self._path.open("rb") as file:
+        with open_file(self._path) as file:
             for number, offset, line in _lines(file):
                 fields = _object(line)
                 if fields is None:
@@ -85,7 +86,7 @@ class RecordFileSource:
         offset = self._offsets.get(listed.id)
         if offset is None:
             raise gone(listed.id)
-        with self._path.open("rb") as file:
+        with open_file(self._path) as file:
             file.seek(offset)
             line = file.readline(max_bytes + 1)
         if len(line) > max_bytes:

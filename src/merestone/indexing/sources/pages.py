@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from merestone.extraction import detect_media_type
+from merestone.indexing.regular_files import open_file
 from merestone.indexing.sources.faults import gone, problem_of, unreachable
 from merestone.indexing.sources.identifiers import page_identifier
 from merestone.indexing.sources.patterns import Selection
@@ -170,7 +171,8 @@ class PageListSource(PageSource):
         if page_identifier(place):
             data, _ = self.fetch_list(place)
         else:
-            data = Path(place).read_bytes()
+            with open_file(place) as file:
+                data = file.read()
         lines = [
             line.strip()
             for line in data.decode("utf-8-sig", "replace").splitlines()
