@@ -17,6 +17,7 @@ from merestone.embedding import open_embedder
 from merestone.extraction import read_document
 from merestone.extraction.worker import WorkerPool
 from merestone.indexing import raw_document, read_path
+from merestone.text.block_tree import fault_in_blocks
 from merestone.text.tokenizer_names import tokenizer_named
 from merestone.types import (
     JSON,
@@ -219,5 +220,12 @@ def _document(document: Document | str) -> Document:
             "invalid-document",
             f"{type(document).__name__} is neither a document nor its text.",
             "Read bytes and files first: merestone.read(path).",
+        )
+    fault = fault_in_blocks(document)
+    if fault is not None:
+        raise SettingsError(
+            "invalid-document",
+            f"{document.id} can't be cut: {fault}.",
+            "Give blocks as a reader makes them: in document order, each inside its parent.",
         )
     return document

@@ -39,6 +39,12 @@ def test_offsets_are_code_points_of_the_source() -> None:
     [
         ("# Plain", 1, "Plain"),
         ("  ### Closed ###  ", 3, "Closed"),
+        ("## Closed ##\t", 2, "Closed"),
+        ("##\tClosed\t## \t ", 2, "Closed"),
+        ("## Closed ## ##", 2, "Closed ##"),
+        ("## ##\t", 2, ""),
+        ("## Open ##x", 2, "Open ##x"),
+        ("Open ##\n===", 1, "Open ##"),
         ("## With `code` and *marks*", 2, "With `code` and *marks*"),
         ("Setext\n======", 1, "Setext"),
         ("Two\nlines\n---", 2, "Two\nlines"),

@@ -17,6 +17,7 @@ from merestone.types import (
     CuttingChanges,
     Document,
     NewChunk,
+    SettingsError,
     SharedRun,
 )
 
@@ -42,10 +43,14 @@ def changes_between(
 
 
 def _chunks(cutting: Cutting | Sequence[Chunk]) -> Sequence[Chunk]:
-    return sorted(
-        cutting.chunks if isinstance(cutting, Cutting) else cutting,
-        key=lambda chunk: (chunk.start, chunk.end),
-    )
+    chunks = cutting.chunks if isinstance(cutting, Cutting) else cutting
+    if not isinstance(chunks, Sequence) or not all(isinstance(chunk, Chunk) for chunk in chunks):
+        raise SettingsError(
+            "invalid-span",
+            f"{str(cutting)[:80]!r} is not a list of chunks.",
+            "Give what `chunk` or `cut_document` gave; ranges alone have no ids to compare.",
+        )
+    return sorted(chunks, key=lambda chunk: (chunk.start, chunk.end))
 
 
 class _Traced(NamedTuple):

@@ -29,6 +29,8 @@ def passages_of(spans: Cutting | Iterable[AnySpan], length: int) -> list[Passage
     Raises ``SettingsError`` for a range outside the text; empty ranges are left out.
     """
     items = spans.chunks if isinstance(spans, Cutting) else spans
+    if not isinstance(items, Iterable):
+        raise _no_span(items)
     found = sorted(map(_passage, items), key=lambda passage: passage[:2])
     for passage in found:
         if not 0 <= passage.start <= passage.end <= length:
@@ -44,9 +46,24 @@ def passages_of(spans: Cutting | Iterable[AnySpan], length: int) -> list[Passage
 def _passage(span: AnySpan) -> Passage:
     if isinstance(span, Chunk):
         return Passage(span.start, span.end, span.tokens, span.context)
-    if isinstance(span, Mapping):
-        return Passage(span["start"], span["end"], span.get("tokens"))
-    return Passage(span[0], span[1])
+    try:
+        if isinstance(span, Mapping):
+            found = Passage(span["start"], span["end"], span.get("tokens"))
+        else:
+            found = Passage(span[0], span[1])
+    except (TypeError, KeyError, IndexError) as error:
+        raise _no_span(span) from error
+    if not isinstance(found.start, int) or not isinstance(found.end, int):
+        raise _no_span(span)
+    return found
+
+
+def _no_span(value: object) -> SettingsError:
+    return SettingsError(
+        "invalid-span",
+        f"{str(value)[:80]!r} is not a range of a text.",
+        "Give chunks, mappings with start and end, or pairs of offsets in code points.",
+    )
 
 
 class Places:

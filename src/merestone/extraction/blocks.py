@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from merestone.text.block_tree import SPAN_ATTRIBUTES
 from merestone.text.white_space import stripped
 from merestone.types import JSON, Block, BlockKind, Layer, Span
 
 MAX_DEPTH = 100
 """Blocks nested deeper are left out; their text is part of the block around them."""
-
-SPAN_ATTRIBUTES = ("content", "term", "header", "caption", "lead_in", "signature")
 
 _INTRODUCED = ("list", "code", "table")
 _SHORT = 300

@@ -18,7 +18,7 @@ class MarkdownExtractor:
     """Reads Markdown, MDX and their like."""
 
     name = "markdown"
-    revision = 3
+    revision = 4
     media_types = frozenset({"text/markdown"})
     isolated = False
 

@@ -15,6 +15,7 @@ from merestone.types import JSON
 
 _MARKER = re.compile(r"[-+*]|\d{1,9}[.)]")
 _HEADING_ID = re.compile(r"\s*(?:\{:?[ \t]*[#.][^{}\n]*\}|\{/\*[ \t]*#[^{}\n]*\*/\})\s*\Z")
+_CLOSING = re.compile(r"[ \t]#+[ \t]*\Z")
 _CALLOUT = re.compile(r">[ \t]*\[!(?P<name>[\w-]+)[^\]\r\n]*\]")
 _LINE = re.compile(r"[^\r\n]*")
 _BOX_INDENT = 4
@@ -278,12 +279,21 @@ class BodyReader:
         return handle
 
     def _end_heading(self) -> None:
-        """Leave the name out of the heading's words that a brace behind them gives it."""
+        """Leave out of the heading's words what closes it, and the name that a brace behind them
+        gives it."""
         heading = self._tree.draft(self._heading)
         self._heading = -1
         if heading is None:
             return
         start, end = heading.attributes["content"]
+        if self._text.startswith("#", heading.start):
+            # CommonMark 0.31.2, section 4.2. The parser takes no tab for white space here.
+            line = _LINE.match(self._text, end)
+            closing = _CLOSING.search(self._text, start - 1, line.end() if line else end)
+            if closing is not None and closing.start() < end:
+                words = self._text[start : max(start, closing.start())]
+                end = start + len(words.rstrip(" \t"))
+                heading.attributes["content"] = [start, end]
         named = _HEADING_ID.search(self._text[start:end])
         if named is not None:
             heading.attributes["content"] = [start, start + named.start()]

@@ -11,13 +11,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from merestone.extraction.blocks import SPAN_ATTRIBUTES, paragraphs, trimmed, with_lead_ins
+from merestone.extraction.blocks import paragraphs, trimmed, with_lead_ins
 from merestone.extraction.encoding import Decoded, decode
 from merestone.extraction.html import EXTRACTOR as HTML
 from merestone.extraction.markdown import EXTRACTOR as MARKDOWN
 from merestone.extraction.notebook_outputs import MAX_OUTPUT, bounded, joined, output_texts
 from merestone.extraction.plain import code_blocks
 from merestone.extraction.source_text import text_document
+from merestone.text.block_tree import SPAN_ATTRIBUTES
 from merestone.text.builder import TextBuilder
 from merestone.types import (
     JSON,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from merestone.extraction.detection import detect_media_type, is_text
 from merestone.extraction.media_types import OCTET_STREAM, TEXT_TYPES, describe, type_by_name
 from merestone.extraction.registry import IsolatedReader, extractor_for
+from merestone.text.block_tree import fault_in_blocks
 from merestone.text.hashing import canonical_json, digest
 from merestone.text.lines import line_starts
 from merestone.text.wire import block_to_json
@@ -124,7 +125,13 @@ def _isolated(
 
 
 def _finished(document: Document, raw: RawDocument) -> Document:
-    """The document with what every format has alike. Finishing twice changes nothing."""
+    """The document with what every format has alike. Finishing twice changes nothing.
+
+    Raises ``ValueError`` for blocks that are no tree over the text.
+    """
+    fault = fault_in_blocks(document)
+    if fault is not None:
+        raise ValueError(fault)
     metadata = {**document.metadata, **raw.metadata}
     status = document.status
     if status.has_text and not document.text[: document.body_end].strip():

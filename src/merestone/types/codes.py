@@ -49,10 +49,17 @@ CODES: dict[str, str] = {
         "A file that was given as a reference does not hold a citation. It needs the keys "
         "document, version, start and end, as every hit has them."
     ),
-    "invalid-document": "What was to be cut is neither a document nor its text. Read it first.",
+    "invalid-document": (
+        "What was to be cut is neither a document nor its text, or a document whose blocks do not "
+        "fit its text. Read it first."
+    ),
     "invalid-filter": ("The text of a filter can't be read. The message says at which character."),
     "invalid-k": "A search has to ask for at least one hit.",
     "invalid-pattern": ("A pattern of a source or an ignore file is not one that git would take."),
+    "invalid-span": (
+        "Something that should be a chunk or a range of a text is neither. Ranges are pairs of "
+        "offsets in code points."
+    ),
     "invalid-principal": (
         "Principals are written public or kind:name, such as user:bob or group:hr, with nothing "
         "around them. Case and Unicode form count."
