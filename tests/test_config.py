@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from merestone import SettingsError
+from merestone import Library, SettingsError
 from merestone.config import chunking_settings, find_root, load_settings
 
 
@@ -121,3 +121,15 @@ def test_plain_text_has_a_smaller_target_unless_one_is_given() -> None:
     assert chunking_settings({"target_tokens": 100}, 256).types == {}
     given = chunking_settings({"types": {"text": {"target_tokens": 90}}}, 256)
     assert given.types["text"].target_tokens == 90
+
+
+def test_the_questions_are_no_document_of_the_library_that_they_ask(tmp_path: Path) -> None:
+    (tmp_path / "asked [1]").mkdir()
+    names = ["asked [1]/q*.jsonl", "asked [1]/qs.jsonl", "evaluation-baseline.json", "guide.md"]
+    for name in names:
+        (tmp_path / name).write_text('{"text": "Some words."}\n', "utf-8")
+    tables = {"embedding": {"model": "hashing"}, "evaluation": {"questions": names[0]}}
+    with Library.open(tmp_path, **tables) as library:
+        library.sync()
+        with library.snapshot() as snapshot:
+            assert snapshot.document_ids() == ["asked [1]/qs.jsonl", "guide.md"]

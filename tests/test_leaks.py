@@ -27,15 +27,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import merestone
-from merestone import Library
+from merestone import Library, evaluate
 from merestone.cli.main import _VERBS, run
-from merestone.types import JSON, MerestoneError
+from merestone.evaluation.questions import Question
+from merestone.types import JSON, Comparison, MerestoneError
 
 SOURCE = Path(merestone.__file__).parent
 
-READ_PATHS = {"search", "context", "show", "resolve", "history", "status", "snapshot"}
+READ_PATHS = {
+    "search",
+    "context",
+    "show",
+    "resolve",
+    "history",
+    "status",
+    "snapshot",
+    "serving",
+    "eval",
+    "gate",
+    "report",
+    "questions",
+}
 """Methods and verbs that answer an asker. `questions` below drives each."""
-WHOLE = {"verify", "doctor", "export", "require_owner", "export_library"}
+WHOLE = {"verify", "doctor", "export", "require_owner", "export_library", "compare", "tune"}
 """Those that look at the whole library, and refuse anyone but the owner once there are rules."""
 ACTS = {
     "plan": "reads the sources, as who can do that may",
@@ -43,6 +57,7 @@ ACTS = {
     "watch": "the same",
     "remove": "changes the library, which its folder's permissions guard",
     "gc": "the same",
+    "take": "makes a library of a snapshot, which its reader was asked for",
     "import": "makes a library",
     "import_library": "the same",
 }
@@ -50,6 +65,8 @@ NO_READING = {
     "open": "opens",
     "close": "closes",
     "embedder": "is of the settings",
+    "varied": "the same",
+    "sibling": "opens",
     "init": "writes a configuration",
     "cut": "reads a file that the user names, and no library",
     "explain": "prints what a code means",
@@ -66,9 +83,10 @@ OWNER_PLACES = {
     "library.py:Library.sync": "an act of the owner",
     "library.py:_Site.snapshot": "watching syncs, which is an act of the owner",
     "library.py:Library.gc": "an act of the owner",
+    "library.py:Library._bytes": "of a tidying up, which is an act of the owner",
     "cli/import_.py:command": "counts what was imported just now",
     "cli/session.py:_is_inside": "paths of plan and sync, which are acts of the owner",
-    "cli/export.py:_target": "no document may be written over; the owner was asked for before",
+    "cli/export.py:writable_target": "no document is written over; the owner was asked before",
     "types/access.py": "where it is defined",
 }
 """Files, or functions of one, that may read as the owner, each with the reason."""
@@ -119,7 +137,7 @@ def test_every_snapshot_is_taken_for_a_reader() -> None:
     for file, function, node in nodes():
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
-        if node.func.attr == "snapshot":
+        if node.func.attr in ("snapshot", "serving"):
             seen += 1
             named = {keyword.arg for keyword in node.keywords}
             if (file, function) == SITE:
@@ -147,7 +165,7 @@ def test_the_owner_reads_only_where_that_is_explained() -> None:
             place = next((p for p in (file, f"{file}:{function}") if p in OWNER_PLACES), None)
             assert place is not None, f"{file}:{function} reads as the owner"
             seen.add(place)
-    assert {"library.py:Library._reader", "cli/export.py:_target"} <= seen
+    assert {"library.py:Library._reader", "cli/export.py:writable_target"} <= seen
 
 
 def public_methods() -> set[str]:
@@ -166,7 +184,7 @@ def test_every_method_is_a_read_path_or_an_act_of_the_owner() -> None:
 def test_every_verb_is_a_read_path_or_an_act_of_the_owner() -> None:
     assert set(_VERBS) <= READ_PATHS | WHOLE | ACTS.keys() | NO_READING.keys()
     for verb in set(_VERBS) & (READ_PATHS | WHOLE):
-        options = {name for parameter in command(verb).params for name in parameter.opts}
+        options = options_of(command(verb))
         assert "--as-owner" in options
         assert ("--as" in options) == (verb in READ_PATHS)
 
@@ -185,14 +203,22 @@ def command(verb: str) -> Any:
     raise AssertionError(verb)
 
 
+def options_of(verb: Any) -> set[str]:
+    """Options of a command, of a group those of its commands that read a library."""
+    commands = getattr(verb, "commands", {None: verb})
+    readers = [each for name, each in commands.items() if name != "list"]
+    taken = [{name for parameter in each.params for name in parameter.opts} for each in readers]
+    return set.intersection(*taken)
+
+
 # What is asked
 
-Question = Callable[[Library, dict[str, Any]], JSON]
+Ask = Callable[[Library, dict[str, Any]], JSON]
 
 
 def questions(
     chunks: Sequence[str], documents: Sequence[str], citation: str
-) -> Iterator[tuple[str, Question]]:
+) -> Iterator[tuple[str, Ask]]:
     """Every way of asking, by a name that begins with the method's."""
     for mode in ("hybrid", "lexical", "dense"):
 
@@ -213,6 +239,7 @@ def questions(
 
         yield f"search where {name}", filtered
     yield "status", lambda library, who: library.status(**who).to_json()
+    yield "serving", evaluated
     yield "snapshot", lambda library, who: whole_snapshot(library, who, chunks, documents)
     references = [*chunks, *documents, *(f"{name}#0-4" for name in documents)]
     references += [f"{name}#0-4@0000" for name in documents]
@@ -228,7 +255,7 @@ def questions(
         yield f"history {name}", asked_of("history", name)
 
 
-def asked_of(method: str, reference: str) -> Question:
+def asked_of(method: str, reference: str) -> Ask:
     def ask(library: Library, who: dict[str, Any]) -> JSON:
         if not hasattr(library, method):
             return None
@@ -238,6 +265,16 @@ def asked_of(method: str, reference: str) -> Question:
         return value.to_json() if hasattr(value, "to_json") else value
 
     return ask
+
+
+def evaluated(library: Library, who: dict[str, Any]) -> JSON:
+    """The whole record of a run, but for what a clock decides. Of the documents it knows what the
+    asker may read, down to its id."""
+    asked = [Question("q", "common words")]
+    run = evaluate(library, asked, k=50, budgets=[40], mode="dense", **who).to_json()
+    costs: Any = run["costs"]
+    del costs["seconds_per_question"]
+    return run
 
 
 def whole_snapshot(
@@ -265,6 +302,10 @@ def whole_snapshot(
             "lexical_scores": sorted(snapshot.lexical_scores(["common"], reachable)),
             "dense_scores": sorted(snapshot.dense_scores(vector, reachable)),
             "vectors": sorted(snapshot.vectors(reachable)),
+            "fields": snapshot.fields(),
+            "selections": [
+                repr(snapshot.selection(Comparison("document", "=", name))) for name in documents
+            ],
             "numbers": numbers,
             "history": [repr(snapshot.history(name)) for name in documents],
             "mentions": [repr(snapshot.mentions(chunk)) for chunk in chunks],
@@ -281,12 +322,23 @@ def commands(documents: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     yield "verify", ["verify"]
     yield "doctor", ["doctor"]
     yield "export", ["export", "-"]
+    yield " ".join(["eval", *documents]), ["eval"]
+    yield " ".join(["gate", *documents]), ["gate"]
+    yield " ".join(["report", *documents]), ["report"]
+    yield " ".join(["questions", *documents]), ["questions", "check"]
+    yield "questions suggest", ["questions", "suggest", "--file", "none.jsonl"]
+    for name in documents:
+        asked = f"Is it {name}"
+        yield asked, ["questions", "add", asked, "--doc", name, "--file", "none.jsonl"]
+    # They copy documents before anything is asked; without questions they get no further.
+    yield "compare", ["compare"]
+    yield "tune", ["tune"]
     for name in documents:
         for verb in ("show", "resolve", "history"):
             yield f"{verb} {name}", [verb, name]
 
 
-def answered(ask: Question, library: Library, who: dict[str, Any]) -> JSON:
+def answered(ask: Ask, library: Library, who: dict[str, Any]) -> JSON:
     """The answer, or the error that comes in its place."""
     try:
         return ask(library, who)
@@ -533,7 +585,7 @@ class World:
         rules = self.model.rules
         lines = ['[embedding]\nmodel = "hashing"']
         lines += [f'[[sources]]\nname = "{name}"\npath = "{name}"' for name in SOURCES]
-        lines.append("[access]")
+        lines.append('[evaluation.gate]\nmust_hold = ["0"]\n[access]')
         groups = {name: list(members) for name, members in rules.groups}
         file: dict[str, JSON] = {"complete": True}
         # Of the groups one stands in the file, if that is complete, and the others here.
@@ -617,7 +669,7 @@ def check(world: World, asker: Sequence[str]) -> None:
         assert replaced(got[f"show {chunk}"], chunk, "0" * 32) == want
 
 
-def nothing(form: str, unknown: str) -> Question:
+def nothing(form: str, unknown: str) -> Ask:
     method, reference = form.format(unknown).split(" ", 1)
     return asked_of(method, reference)
 
@@ -646,10 +698,12 @@ def check_commands(world: World, asker: Sequence[str]) -> None:
     is_limited = answered(
         lambda library, who: library.require_owner(**who), world.library, {"principals": asker}
     )
-    for question, arguments in commands(sorted(map(name_of, world.known))[:2]):
+    documents = sorted(map(name_of, world.known))[:2]
+    ask_about(documents, world.root / "questions.jsonl")
+    for question, arguments in commands(documents):
         if arguments[0] not in _VERBS:
             continue
-        takes = {name for each in command(arguments[0]).params for name in each.opts}
+        takes = options_of(command(arguments[0]))
         extra = flags if "--as" in takes else []
         out, err = io.StringIO(), io.StringIO()
         with redirect_stdout(out), redirect_stderr(err):
@@ -662,6 +716,16 @@ def check_commands(world: World, asker: Sequence[str]) -> None:
             assert mark not in text, (question, mark, text)
         if arguments[0] in WHOLE or "--stale" in arguments:
             assert ("[owner-only]" in err.getvalue()) == bool(is_limited), (question, code)
+
+
+def ask_about(documents: Sequence[str], file: Path) -> None:
+    """A file of questions, each with one of ``documents`` as its answer, and one without."""
+    rows: list[JSON] = [
+        {"id": str(number), "question": "common words", "evidence": [{"doc": name}]}
+        for number, name in enumerate(documents)
+    ]
+    rows.append({"id": "none", "question": "common words"})
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def play(
@@ -779,9 +843,9 @@ def test_answers_are_those_of_a_library_without_what_is_closed(name: str, tmp_pa
 
 
 def comparable(value: Any) -> Any:
-    """Without times, and without the version of the library."""
+    """Without times, the version of the library, and where its folder lies."""
     if isinstance(value, dict):
-        left_out = ("library_version", "milliseconds", "time")
+        left_out = ("library_version", "milliseconds", "time", "uri", "link")
         return {key: comparable(item) for key, item in value.items() if key not in left_out}
     return [comparable(item) for item in value] if isinstance(value, list) else value
 

@@ -31,6 +31,11 @@ def reference() -> str:
             command, info_name=verb, parent=context, terminal_width=96, **_SETTINGS
         )
         parts.append(f"\n## {verb}\n\n{_block(command.get_help(inner))}")
+        for name, part in getattr(command, "commands", {}).items():
+            within = click.Context(
+                part, info_name=name, parent=inner, terminal_width=96, **_SETTINGS
+            )
+            parts.append(f"\n### {verb} {name}\n\n{_block(part.get_help(within))}")
     return "".join(parts)
 
 

@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     from merestone.chunking.separators import recursive_chunks
     from merestone.chunking.windows import windows
     from merestone.cutting import changes_between, chunk, examine_cutting, read
+    from merestone.evaluation.choosing import tune
+    from merestone.evaluation.comparing import compare, compare_runs
+    from merestone.evaluation.configurations import Configuration
+    from merestone.evaluation.evaluating import evaluate
+    from merestone.evaluation.questions import Questions
     from merestone.library import Library
+    from merestone.retrieval.budget import Budget
     from merestone.types import (
         Block,
         Chunk,
@@ -23,6 +29,7 @@ if TYPE_CHECKING:
         Document,
         EmbedderError,
         ExtractionError,
+        Field,
         Hit,
         MerestoneError,
         NotFoundError,
@@ -33,33 +40,45 @@ if TYPE_CHECKING:
         Span,
         StoreBusyError,
         StoreError,
+        field,
     )
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Budget": "merestone.retrieval.budget",
     "recursive_chunks": "merestone.chunking.separators",
     "windows": "merestone.chunking.windows",
     "Library": "merestone.library",
+    "Configuration": "merestone.evaluation.configurations",
+    "Questions": "merestone.evaluation.questions",
     "changes_between": "merestone.cutting",
     "chunk": "merestone.cutting",
+    "compare": "merestone.evaluation.comparing",
+    "compare_runs": "merestone.evaluation.comparing",
+    "evaluate": "merestone.evaluation.evaluating",
+    "tune": "merestone.evaluation.choosing",
     "examine_cutting": "merestone.cutting",
     "read": "merestone.cutting",
 }
 
 __all__ = [
     "Block",
+    "Budget",
     "Chunk",
     "Citation",
+    "Configuration",
     "ContextResult",
     "Document",
     "EmbedderError",
     "ExtractionError",
+    "Field",
     "Hit",
     "Library",
     "MerestoneError",
     "NotFoundError",
     "Passage",
+    "Questions",
     "SearchResult",
     "SettingsError",
     "SourceError",
@@ -68,9 +87,14 @@ __all__ = [
     "StoreError",
     "changes_between",
     "chunk",
+    "compare",
+    "compare_runs",
+    "evaluate",
     "examine_cutting",
+    "field",
     "read",
     "recursive_chunks",
+    "tune",
     "windows",
 ]
 

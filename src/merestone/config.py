@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from math import isfinite
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
@@ -27,11 +29,13 @@ from merestone.types import (
     EmbeddingSettings,
     EvaluationSettings,
     ExtractionSettings,
+    GateSettings,
     LibrarySettings,
     RerankingSettings,
     RetrievalSettings,
     SettingsError,
     SourceSettings,
+    SuggestSettings,
 )
 
 STATE_FOLDER = ".merestone"
@@ -179,6 +183,21 @@ class _Retrieval(_Table):
     gap_units: int = Field(default=1, ge=0, le=10)
     precise_share: float = Field(default=0.70, ge=0, le=1)
     precise_passages: int = Field(default=20, ge=1)
+    editor: str = Field(default="", pattern=r"^$|\{path\}")
+    min_relevance: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
+    relevance: list[float] = Field(default_factory=list)
+    index: str = Field(default="exact", pattern="^(exact|hnsw)$")
+    hnsw_links: int = Field(default=16, ge=2, le=128)
+    hnsw_width: int = Field(default=128, ge=1, le=10_000)
+
+    @field_validator("relevance")
+    @classmethod
+    def _is_recalibration(cls, numbers: list[float]) -> list[float]:
+        if not numbers:
+            return numbers
+        if len(numbers) != 2 or not all(map(isfinite, numbers)) or numbers[1] <= 0:
+            raise ValueError("an intercept and a slope above 0 are wanted, or nothing")
+        return numbers
 
 
 class _Reranking(_Table):
@@ -204,11 +223,27 @@ class _Access(_Table):
     file: str | None = Field(default=None, min_length=1)
 
 
+class _Suggest(_Table):
+    url: str = ""
+    model: str = ""
+    api_key_env: str = ""
+    timeout_seconds: float = Field(default=60.0, gt=0, allow_inf_nan=False)
+
+
+class _Gate(_Table):
+    must_hold: Strings = Field(default_factory=Strings)
+    measure: str = Field(default="", pattern=r"^(\w+@\w+)?$")
+    baseline: str = Field(default="evaluation-baseline.json", min_length=1)
+    max_drop: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
+
+
 class _Evaluation(_Table):
     questions: str = Field(default="questions.jsonl", min_length=1)
     k: list[Annotated[int, Field(ge=1, le=1000)]] = Field(default=[5], min_length=1)
     budgets: list[Annotated[int, Field(ge=1)]] = Field(default=[500, 1000, 2000])
     tokenizer: str = ""
+    suggest: _Suggest = Field(default_factory=_Suggest)
+    gate: _Gate = Field(default_factory=_Gate)
 
 
 class _Config(_Table):
@@ -238,15 +273,19 @@ def config_files(root: Path) -> tuple[Path, ...]:
 
 
 def load_settings(
-    root: Path, flags: Mapping[str, Mapping[str, JSON]] | None = None
+    root: Path,
+    flags: Mapping[str, Mapping[str, JSON]] | None = None,
+    variant: Mapping[str, Mapping[str, JSON]] | None = None,
 ) -> LibrarySettings:
     """The effective settings of the library in ``root``.
 
-    ``flags`` are tables of values that override everything else. Raises ``SettingsError`` for a
-    file that can't be read, an unknown key (with the nearest known one) or a value out of range.
+    ``flags`` are tables of values that override everything else, but for those of ``variant``: what
+    is tried out. A value of ``None`` takes back what the layers below say. Raises ``SettingsError``
+    for a file that can't be read, an unknown key (with the nearest known one) or a value out of
+    range.
     """
     root = root.absolute()
-    config, origin = _read_config(root, flags or {})
+    config, origin = _read_config(root, flags or {}, variant or {})
     return _settings(config, root, origin)
 
 
@@ -307,12 +346,14 @@ def _bytes_of(path: Path) -> bytes | None:
 
 
 def _read_config(
-    root: Path, flags: Mapping[str, Mapping[str, JSON]]
+    root: Path,
+    flags: Mapping[str, Mapping[str, JSON]],
+    variant: Mapping[str, Mapping[str, JSON]] = MappingProxyType({}),
 ) -> tuple[_Config, dict[str, JSON]]:
     """The validated configuration, and which layer each table came from last."""
     merged: dict[str, Any] = {}
     origin: dict[str, JSON] = {}
-    for name, table in _layers(root, flags):
+    for name, table in _layers(root, flags, variant):
         for key, value in table.items():
             if key == "chunking" and isinstance(value, Mapping):
                 merged[key] = _merged_chunking(merged.get(key), value)
@@ -321,6 +362,7 @@ def _read_config(
             else:
                 merged[key] = value
             origin[key] = name
+    merged = {key: _stated(value) for key, value in merged.items()}
     try:
         config = _Config.model_validate(merged)
     except ValidationError as error:
@@ -457,8 +499,17 @@ model = "{name_of_embedder}"         # runs here, without network
 """
 
 
+def _stated(table: Any) -> Any:
+    """A table without the keys that were taken back."""
+    if not isinstance(table, Mapping):
+        return table
+    return {key: _stated(value) for key, value in table.items() if value is not None}
+
+
 def _layers(
-    root: Path, flags: Mapping[str, Mapping[str, JSON]]
+    root: Path,
+    flags: Mapping[str, Mapping[str, JSON]],
+    variant: Mapping[str, Mapping[str, JSON]] = MappingProxyType({}),
 ) -> list[tuple[str, dict[str, Any]]]:
     layers: list[tuple[str, dict[str, Any]]] = []
     user = _user_file()
@@ -484,6 +535,7 @@ def _layers(
         layers.append((str(pyproject), table))
     layers.append(("the environment", _environment()))
     layers.append(("the call", {key: dict(value) for key, value in flags.items()}))
+    layers.append(("the variant", {key: dict(value) for key, value in variant.items()}))
     return layers
 
 
@@ -585,6 +637,10 @@ def _known_keys(place: list[str]) -> list[str]:
     names = [part for part in place if not part.isdigit()]
     if names[:2] == ["access", "rules"]:
         return list(_AccessRule.model_fields)
+    if names[:2] == ["evaluation", "suggest"]:
+        return list(_Suggest.model_fields)
+    if names[:2] == ["evaluation", "gate"]:
+        return list(_Gate.model_fields)
     if names[:2] == ["chunking", "types"]:
         return list(_Profile.model_fields) if len(names) > 2 else list(CONTENT_TYPES)
     model = tables[names[0]] if names else _Config
@@ -606,12 +662,16 @@ def _settings(config: _Config, root: Path, origin: Mapping[str, JSON]) -> Librar
         extraction=ExtractionSettings(**config.extraction.model_dump()),
         chunking=chunking_settings(config.chunking.model_dump(), _default_limit(config, root)),
         embedding=_embedding(config, root),
-        retrieval=RetrievalSettings(**config.retrieval.model_dump()),
+        retrieval=_retrieval(config.retrieval),
         reranking=RerankingSettings(**config.reranking.model_dump()),
         access=_access(config, root),
         evaluation=_evaluation(config.evaluation, root),
         origin=dict(origin),
     )
+
+
+def _retrieval(table: _Retrieval) -> RetrievalSettings:
+    return RetrievalSettings(**{**table.model_dump(), "relevance": tuple(table.relevance)})
 
 
 def _evaluation(table: _Evaluation, root: Path) -> EvaluationSettings:
@@ -620,11 +680,43 @@ def _evaluation(table: _Evaluation, root: Path) -> EvaluationSettings:
         k=tuple(sorted(set(table.k))),
         budgets=tuple(sorted(set(table.budgets))),
         tokenizer=table.tokenizer,
+        suggest=SuggestSettings(**table.suggest.model_dump()),
+        gate=_gate(table.gate, root),
+    )
+
+
+def _gate(table: _Gate, root: Path) -> GateSettings:
+    is_last = table.baseline == "last"
+    return GateSettings(
+        must_hold=tuple(table.must_hold),
+        measure=table.measure,
+        baseline=table.baseline if is_last else os.path.abspath(root / table.baseline),
+        max_drop=table.max_drop,
     )
 
 
 def _sources(config: _Config, root: Path) -> tuple[SourceSettings, ...]:
-    return tuple(_source_settings(source, root) for source in config.sources)
+    evaluation = config.evaluation
+    own = [os.path.abspath(root / evaluation.questions)]
+    if evaluation.gate.baseline != "last":
+        own.append(os.path.abspath(root / evaluation.gate.baseline))
+    return tuple(_without_files(_source_settings(source, root), own) for source in config.sources)
+
+
+def _without_files(source: SourceSettings, files: list[str]) -> SourceSettings:
+    """A folder without ``files`` in it: questions hold the words of their answers, and would be
+    found in the place of what they ask for."""
+    inside = [
+        Path(file) for file in files if source.path and Path(file).is_relative_to(source.path)
+    ]
+    patterns = (
+        "/" + _SPECIAL.sub(r"\\\1", file.relative_to(source.path).as_posix()) for file in inside
+    )
+    return replace(source, exclude=(*source.exclude, *patterns))
+
+
+_SPECIAL = re.compile(r"([\\*?\[\]])")
+"""What stands for something else in a pattern with git's rules."""
 
 
 def _source_settings(source: _Source, root: Path) -> SourceSettings:

@@ -32,6 +32,7 @@ from merestone.indexing import (
 from merestone.indexing.estimation import PAST_SYNCS, estimate
 from merestone.indexing.pending import glance
 from merestone.indexing.resting import Rest
+from merestone.indexing.scratch import drop_scratch, scratch_bytes
 from merestone.indexing.sources import scope_of
 from merestone.reranking import open_reranker
 from merestone.storage import open_store
@@ -47,7 +48,6 @@ from merestone.types import (
     EmbedderIdentity,
     EmbeddingSettings,
     Examination,
-    Filter,
     Finding,
     JournalEntry,
     LibrarySettings,
@@ -58,6 +58,7 @@ from merestone.types import (
     ProgressCallback,
     Reader,
     Resolution,
+    RetrievalSettings,
     Scope,
     SearchResult,
     SettingsError,
@@ -73,10 +74,22 @@ if TYPE_CHECKING:
     from merestone.indexing.watching import WatchNote
 
 _Model = TypeVar("_Model")
-Where = str | Filter | None
+Where = retrieval.Where
 Reference = retrieval.Reference
 Principals = Iterable[str] | None
 """Who asks: names such as ``user:bob``. ``None``: someone of whom nothing is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """One state of a library, and the models and settings that it answers with."""
+
+    snapshot: Snapshot
+    embedder: Embedder
+    """That of the snapshot's rows."""
+    settings: RetrievalSettings
+    reranking: retrieval.Reranking | None
+    cache: EmbeddingCache
 
 
 class Library:
@@ -96,7 +109,7 @@ class Library:
         _refuse_units(settings)
         self.settings = settings
         self._access = access
-        self._opened: Store | None = open_store(settings.state)
+        self._opened: Store | None = open_store(settings.state, settings.retrieval.graph)
         self._stack = ExitStack()
         self._earlier: dict[str, Embedder] = {}
         """Embedders of rows that were made before the configuration changed, by fingerprint."""
@@ -220,7 +233,7 @@ class Library:
                 )
             return OWNER
         policy = self._policy()
-        return Asker(policy, policy.principals(() if principals is None else principals))
+        return Asker(policy, policy.principals(_principals(principals)))
 
     @contextmanager
     def snapshot(
@@ -282,6 +295,37 @@ class Library:
         price = self.settings.embedding.price_per_million_tokens
         found = estimate(report.tokens, past, self.embedder.fingerprint, price)
         return replace(report, estimate=found, failed_before=len(failed))
+
+    def varied(self, tables: Mapping[str, Mapping[str, JSON]]) -> LibrarySettings:
+        """The settings of this library with those of ``tables`` on top, as a configuration file
+        would say them; ``None`` takes a value back to its default.
+
+        Raises ``SettingsError`` for what can't be, and for a library that was opened with settings
+        instead of a configuration.
+        """
+        if self._access is None:
+            raise SettingsError(
+                "no-configuration",
+                "The library was opened with settings, and not from a configuration to vary.",
+                "Open it with Library.open(path, table={...}).",
+            )
+        return config.load_settings(Path(self.settings.root), self._access.flags, tables)
+
+    def sibling(self, settings: LibrarySettings) -> Library:
+        """A library of other settings under the same rules of access, to be closed before this
+        one. It has this one's embedder where that is the same."""
+        sibling = Library(settings, self._access)
+        if settings.embedding == self.settings.embedding:
+            sibling.__dict__["embedder"] = self.embedder
+        return sibling
+
+    def take(self, donor: Snapshot, *, progress: ProgressCallback = lambda _: None) -> SyncReport:
+        """Make this library hold the documents of ``donor``, a state of another one, cut and
+        embedded by its own settings. They are not read again, and only what is new is embedded."""
+        indexer = Indexer(
+            self.settings, self._store, self.embedder, self._cache, self._policy(), donor=donor
+        )
+        return indexer.sync(allow_deletions=True, progress=progress)
 
     def sync(
         self,
@@ -363,8 +407,8 @@ class Library:
     ) -> SearchResult:
         """The best ``k`` chunks for ``query``, each with its ranks by side and a citation.
 
-        ``where`` filters by metadata before anything is ranked: a filter, or its text as
-        ``--where`` takes it. ``explain`` adds the trace of the stages.
+        ``where`` filters by metadata before anything is ranked: a filter, its text as ``--where``
+        takes it, or a mapping of fields to values. ``explain`` adds the trace of the stages.
         """
         with self._asked(principals, as_owner) as (snapshot, embedder):
             return retrieval.search(
@@ -374,16 +418,17 @@ class Library:
                 query,
                 k=k,
                 mode=mode,
-                where=_filter(where),
+                where=retrieval.read_filter(where),
                 explain=explain,
                 reranking=self._reranking,
+                kept=self._cache,
             )
 
     def context(
         self,
         query: str,
         *,
-        budget: int,
+        budget: int | retrieval.Budget,
         principals: Principals = None,
         as_owner: bool = False,
         where: Where = None,
@@ -392,28 +437,33 @@ class Library:
         precise: bool = False,
         explain: bool = False,
     ) -> ContextResult:
-        """Passages for ``query`` that fill ``budget`` tokens and never exceed it.
+        """Passages for ``query`` that fill ``budget`` tokens and never exceed it; a ``Budget``
+        works out how many tokens of a prompt are left for them.
 
         ``precise`` stops where the score falls below a share of the best, instead of filling up.
         ``explain`` adds the trace of the stages. Tokens are counted by ``tokenizer``: one, the
-        path of a ``tokenizer.json`` or a name such as ``cl100k_base``; by default the embedder's.
+        path of a ``tokenizer.json`` or a name such as ``cl100k_base``; by default that of the
+        ``Budget``, else the embedder's.
         """
         if isinstance(tokenizer, str | os.PathLike):
             tokenizer = tokenizer_named(tokenizer)
         with self._asked(principals, as_owner) as (snapshot, embedder):
-            return retrieval.context(
+            allowance = retrieval.allow(budget, tokenizer, embedder.tokenizer)
+            result = retrieval.context(
                 snapshot,
                 embedder,
-                tokenizer or embedder.tokenizer,
+                allowance.tokenizer,
                 self.settings.retrieval,
                 query,
-                budget=budget,
+                budget=allowance.tokens,
                 mode=mode,
-                where=_filter(where),
+                where=retrieval.read_filter(where),
                 precise=precise,
                 explain=explain,
                 reranking=self._reranking,
+                kept=self._cache,
             )
+        return allowance.told(result)
 
     def show(
         self, reference: Reference, *, principals: Principals = None, as_owner: bool = False
@@ -567,12 +617,28 @@ class Library:
 
         ``purge`` leaves no byte of deleted documents in the state folder. Raises
         ``StoreBusyError`` with code ``reader-keeps-log`` if another process reads an old state.
+        Scratch libraries of comparisons go with it; without it those that were long not used.
         """
-        with self._store.snapshot(OWNER) as snapshot:
-            before = snapshot.bytes()
+        before = self._bytes()
+        drop_scratch(self.settings.state, everything=purge)
         self._indexer().tidy(purge=purge)
+        return {"before": before, "after": self._bytes(), "purged": purge}
+
+    def _bytes(self) -> dict[str, int]:
         with self._store.snapshot(OWNER) as snapshot:
-            return {"before": before, "after": snapshot.bytes(), "purged": purge}
+            sizes = snapshot.bytes()
+        scratch = scratch_bytes(self.settings.state)
+        return {**sizes, "experiments": scratch} if scratch else sizes
+
+    @contextmanager
+    def serving(
+        self, *, principals: Principals = None, as_owner: bool = False
+    ) -> Iterator[Serving]:
+        """All that questions are answered with, of one state, held over several questions: who
+        calls the functions of ``retrieval`` with it gets what :meth:`search` and :meth:`context`
+        give."""
+        with self._asked(principals, as_owner) as (snapshot, embedder):
+            yield Serving(snapshot, embedder, self.settings.retrieval, self._reranking, self._cache)
 
     @contextmanager
     def _asked(self, principals: Principals, as_owner: bool) -> Iterator[tuple[Snapshot, Embedder]]:
@@ -659,14 +725,35 @@ class _Site:
 def _names(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[str]:
     """Names as a list; one name alone is meant as such, not as its letters."""
     if isinstance(paths, str | os.PathLike):
-        return [os.fspath(paths)]
-    return [os.fspath(path) for path in paths]
+        paths = [paths]
+    try:
+        names = [os.fspath(path) for path in paths]
+    except TypeError:
+        names = None
+    if names is None or not all(isinstance(name, str) for name in names):
+        raise SettingsError(
+            "invalid-name",
+            f"{paths!r} is no list of documents or paths.",
+            "Give a list of texts or paths; an empty one, or nothing, for all.",
+        )
+    return names
+
+
+def _principals(given: object) -> list[str]:
+    """Who asks, as a list; one name alone is meant as such, not as its letters."""
+    if given is None:
+        return []
+    if isinstance(given, str):
+        return [given]
+    if isinstance(given, Iterable) and not isinstance(given, bytes | Mapping):
+        return list(given)
+    raise SettingsError(
+        "invalid-principal",
+        f"Principals are given as {given!r}, which is no list.",
+        'Give a list of names, such as ["user:bob"].',
+    )
 
 
 def _remove_empty(folder: Path) -> None:
     with suppress(OSError):
         folder.rmdir()
-
-
-def _filter(where: Where) -> Filter | None:
-    return retrieval.parse_filter(where) if isinstance(where, str) else where

@@ -138,6 +138,10 @@ def test_the_shapes_of_answers(shell: Shell) -> None:
         "quote",
         "prefix",
         "suffix",
+        "uri",
+        "edition",
+        "label",
+        "link",
     }
     assert ALPHA[hit["start"] : hit["end"]] == hit["text"] == hit["citation"]["quote"]
     context = shell.json("context", "alpha pump", "--budget", "50")
@@ -154,6 +158,7 @@ def test_the_shapes_of_answers(shell: Shell) -> None:
         "chunks",
         "context",
         "also",
+        "relevance",
     }
     cut = shell.json("cut", "a.md")
     assert set(cut) == {"document", "text", "chunks", "dropped", "report"}
@@ -258,6 +263,7 @@ def test_the_trace_says_what_each_side_found(shell: Shell) -> None:
         "read",
         "focus",
         "collapse",
+        "relevance",
         "cite",
     ]
     assert "candidates" in shell("search", "alpha pump", "--explain")[1]

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from merestone.cli.main import run
-from merestone.cli.report import told, told_duration, told_round
+from merestone.cli.sync_report import told, told_duration, told_round
 from merestone.types import Counts, DocumentChange, Estimate, SyncReport
 
 _PATIENT = 60.0

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from merestone import Library
+from merestone import Budget, Library
 from merestone.embedding import open_embedder
 from merestone.retrieval.candidates import find_candidates
 from merestone.retrieval.evidence import Packing
@@ -98,6 +98,18 @@ def check(library: Library, cases: int) -> None:
             )
             which = draw.randrange(3)
             budget = draw.choice([draw.randrange(60), draw.randrange(400), draw.randrange(4000)])
+            prompt = " ".join(_QUERIES[: draw.randrange(len(_QUERIES))])
+            planned = Budget(
+                budget + 2000,
+                system_prompt=prompt,
+                history=[prompt, "a word"][: draw.randrange(3)],
+                answer_reserve=draw.randrange(200),
+                safety=draw.randrange(20) / 100,
+                tokenizer=counted[which],
+            )
+            if draw.random() < 0.5:
+                budget = planned.available
+                assert planned.plan.available == budget <= planned.model_limit
             made, text, tokens, _ = packing(which, settings).pack(
                 ranking(draw.choice(_QUERIES), settings),
                 budget,
@@ -135,14 +147,14 @@ def test_a_larger_budget_gives_no_less_of_the_best(library: Library) -> None:
 
 
 def test_every_candidate_is_in_shortened_or_out_with_a_reason(library: Library) -> None:
-    result = library.context("valve of pump 3", budget=60, tokenizer=WordTokenizer(), explain=True)
+    result = library.context("valve of pump 3", budget=65, tokenizer=WordTokenizer(), explain=True)
     outcomes = {each.outcome for each in result.decisions}
     assert outcomes == {"in", "shortened", "out"}
     assert all(each.reason for each in result.decisions)
     left = {each.chunk for each in result.left_out}
     assert {each.chunk for each in result.decisions if each.outcome == "out"} <= left
     stages = [entry["stage"] for entry in result.trace]
-    assert stages == ["filter", "candidates", "read", "focus", "collapse", "pack"]
+    assert stages == ["filter", "candidates", "read", "focus", "collapse", "relevance", "pack"]
     assert all("milliseconds" in entry for entry in result.trace)
 
 

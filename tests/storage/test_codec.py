@@ -184,6 +184,8 @@ def record_of(document: Document) -> DocumentRecord:
 def test_a_document_comes_back_as_it_was(document: Document) -> None:
     body = encode_body(document)
     assert decode_document(record_of(document), document.text, body) == document
+    bare = decode_document(record_of(document), document.text, body, blocks=False)
+    assert bare == replace(document, blocks=())
 
 
 @given(RECORDS)

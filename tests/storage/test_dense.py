@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -204,6 +205,28 @@ def test_merging_changes_no_answer(store: SQLiteStore) -> None:
             assert new.check() == []
     assert many == 30
     assert segments_of(store) < 8
+
+
+def test_a_merge_never_takes_more_rows_than_a_segment_holds(
+    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dense, "MOST_BYTES", 2 * DIMENSION * 10)
+    library(store, 30)
+    groups: list[int] = []
+    merge = dense.merge
+
+    def merge_and_count(connection: Any, generation: int, group: Any, live: Any) -> None:
+        groups.append(sum(len(dense.read_segment(connection, n).chunks) for n in group))
+        merge(connection, generation, group, live)
+
+    monkeypatch.setattr(dense, "merge", merge_and_count)
+    with writing(store) as writer:
+        writer.maintain()
+    assert len(groups) > 1
+    assert max(groups) <= 10
+    with store.snapshot(OWNER) as snapshot:
+        assert len(snapshot.dense(vector("query"), 999)) == snapshot.chunk_count()
+        assert snapshot.check() == []
 
 
 def test_merging_drops_dead_rows(store: SQLiteStore) -> None:

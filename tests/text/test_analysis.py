@@ -154,7 +154,7 @@ def test_accents_typed_apart_are_the_same(text: str) -> None:
 @given(AWKWARD)
 def test_the_cache_changes_nothing(text: str) -> None:
     first = terms(text)
-    analysis._cached_terms.cache_clear()
+    analysis._memory.cache_clear()
     assert terms(text) == first
 
 
@@ -187,7 +187,7 @@ def test_a_quarter_megabyte_without_white_space_has_a_term_a_part(unit: str) -> 
 def test_threads_give_the_same_terms() -> None:
     words = [f"running{chr(97 + i % 26)}{chr(97 + i // 26)}ations" for i in range(600)]
     expected = [terms(word) for word in words]
-    analysis._cached_terms.cache_clear()
+    analysis._memory.cache_clear()
     results: list[list[list[str]]] = []
 
     def analyse() -> None:
@@ -267,3 +267,12 @@ def test_identifiers_of_the_field_case_are_found_first(bench_data: Path) -> None
     assert {query: ranking(files, query)[:1] for query in queries} == {
         query: [name] for query, name in queries.items()
     }
+
+
+@given(
+    opening=st.text('("[', max_size=3),
+    word=st.text("abyzKLZ", min_size=1, max_size=8),
+    closing=st.text('.,;:!?)"]', max_size=4),
+)
+def test_punctuation_around_a_word_changes_no_term(opening: str, word: str, closing: str) -> None:
+    assert terms(f"{opening}{word}{closing}") == terms(word)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from merestone.cli.prompts import Prompt, planned, prompt_options
 from merestone.cli.session import (
     answer,
     asker,
@@ -13,14 +14,16 @@ from merestone.cli.session import (
     json_option,
     mode_option,
     open_library,
+    printable,
     where_option,
 )
+from merestone.cli.traces import told_trace
 from merestone.types import ContextResult
 
 
 @click.command("context")
 @click.argument("query")
-@click.option("--budget", type=int, required=True, help="Tokens that the text may have.")
+@prompt_options
 @click.option(
     "--tokenizer",
     type=click.Path(),
@@ -30,13 +33,20 @@ from merestone.types import ContextResult
 @where_option
 @mode_option
 @click.option("--precise", is_flag=True, help="Stop by score instead of filling the budget.")
-@click.option("--explain", is_flag=True, help="With --json: what each stage did with the question.")
+@click.option(
+    "--explain", is_flag=True, help="What each stage did, and what became of each candidate."
+)
 @json_option
 @click.pass_obj
 def command(
     directory: Path,
     query: str,
-    budget: int,
+    budget: int | None,
+    model_limit: int | None,
+    system_prompt: Path | None,
+    history: Path | None,
+    reserve: int | None,
+    safety: float | None,
     tokenizer: str | None,
     principals: tuple[str, ...],
     as_owner: bool,
@@ -46,11 +56,16 @@ def command(
     explain: bool,
     as_json: bool,
 ) -> None:
-    """Fill a token budget with cited passages for QUERY, never exceeding it."""
+    """Fill a token budget with cited passages for QUERY, never exceeding it.
+
+    The budget is --budget, or what of --model-limit the system prompt, the history, the answer and
+    a share for safety leave. The text goes to stdout; what was left out and why, to stderr.
+    """
+    wanted = planned(Prompt(budget, model_limit, system_prompt, history, reserve, safety))
     with open_library(directory) as library:
         result = library.context(
             query,
-            budget=budget,
+            budget=wanted,
             where=where,
             mode=mode,
             tokenizer=tokenizer,
@@ -60,12 +75,13 @@ def command(
         )
     answer(result, as_json, lambda: result.text)
     if not as_json:
-        click.echo(_summary(result), err=True)
+        click.echo(printable(_summary(result)), err=True)
 
 
 def _summary(result: ContextResult) -> str:
     lines = [
         *result.notes,
+        *([result.plan.explain()] if result.plan else []),
         f"{result.tokens} of {result.budget} tokens, {len(result.passages)} passages, "
         f"{len(result.left_out)} candidates left out.",
     ]
@@ -77,4 +93,6 @@ def _summary(result: ContextResult) -> str:
     ]
     if len(result.left_out) > 5:
         lines.append(f"  and {len(result.left_out) - 5} more (all of them with --json)")
+    if result.trace:
+        lines += ["", told_trace(result.trace, result.decisions)]
     return "\n".join(lines)

@@ -37,7 +37,7 @@ def command(directory: Path, file: Path, whole: bool, as_owner: bool, as_json: b
         if str(file) == "-":
             library.export(sys.stdout, as_owner=as_owner)
             return
-        target = _target(directory / file, library)
+        target = writable_target(directory / file, library)
         try:
             if whole:
                 _tell_archive(library.export_library(target, as_owner=as_owner), target, as_json)
@@ -66,7 +66,7 @@ def _tell_archive(manifest: Manifest, target: Path, as_json: bool) -> None:
     )
 
 
-def _target(path: Path, library: Library) -> Path:
+def writable_target(path: Path, library: Library) -> Path:
     """Where to write, behind symbolic links; never over the library, a document or settings."""
     target = Path(os.path.realpath(path))
     if target.is_dir():
@@ -84,7 +84,7 @@ def _target(path: Path, library: Library) -> Path:
         raise SettingsError(
             "file-in-use",
             f"{path} is part of the library, one of its documents or of its settings.",
-            "Name another file for the export.",
+            "Name another file to write to.",
         )
     return target
 

@@ -22,6 +22,7 @@ def command(directory: Path, purge: bool, as_json: bool) -> None:
 
     A sync does this by itself as far as it is worth while. With --purge what was deleted is
     overwritten too, which takes longer; a process that reads an older state is named.
+    Scratch libraries of comparisons go if they were not used for thirty days, with --purge all.
     """
     with open_library(directory) as library:
         found = library.gc(purge=purge)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from merestone.cli.report import told
 from merestone.cli.session import answer, enter, json_option, open_library
+from merestone.cli.sync_report import told
 
 
 @click.command("plan")

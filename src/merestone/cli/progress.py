@@ -11,33 +11,38 @@ import click
 
 from merestone.types import Progress, ProgressCallback
 
+_DOCUMENTS = "documents"
 _STEP = 10
 _SECONDS = 15
 
 
 @contextmanager
-def shown_progress(quiet: bool) -> Iterator[ProgressCallback]:
-    """A callback that shows documents, chunks, tokens, rate and time left on stderr."""
+def shown_progress(quiet: bool, noun: str = _DOCUMENTS) -> Iterator[ProgressCallback]:
+    """A callback that shows on stderr how many of what ``noun`` names are done, and the time left;
+    of documents chunks, tokens and rate too."""
     if quiet:
         yield lambda _: None
     elif sys.stderr.isatty():
-        with _bar() as callback:
+        with _bar(noun) as callback:
             yield callback
     else:
-        yield _Lines()
+        yield _Lines(noun)
 
 
 @contextmanager
-def _bar() -> Iterator[ProgressCallback]:
+def _bar(noun: str) -> Iterator[ProgressCallback]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
+    done = noun
+    if noun == _DOCUMENTS:
+        done += ", {task.fields[chunks]:,} chunks, {task.fields[tokens]:,} tokens"
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("documents, {task.fields[chunks]:,} chunks, {task.fields[tokens]:,} tokens"),
+        TextColumn(done),
         TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(),
     )
@@ -61,10 +66,11 @@ def _bar() -> Iterator[ProgressCallback]:
 
 
 class _Lines:
-    """A line for each tenth of the documents, and now and then between, so that logs stay
+    """A line for each tenth of what is to be done, and now and then between, so that logs stay
     short and a long run shows that it lives."""
 
-    def __init__(self) -> None:
+    def __init__(self, noun: str) -> None:
+        self._noun = noun
         self._began = self._last = time.monotonic()
         self._step = 0
 
@@ -76,15 +82,13 @@ class _Lines:
         if step <= self._step and now - self._last < _SECONDS:
             return
         self._step, self._last = step, now
-        click.echo(_line(progress, now - self._began), err=True)
+        click.echo(_line(progress, now - self._began, self._noun), err=True)
 
 
-def _line(progress: Progress, passed: float) -> str:
-    parts = [
-        f"{progress.done}/{progress.total} documents",
-        f"{progress.chunks:,} chunks",
-        f"{progress.tokens:,} tokens",
-    ]
+def _line(progress: Progress, passed: float, noun: str) -> str:
+    parts = [f"{progress.done}/{progress.total} {noun}"]
+    if noun == _DOCUMENTS:
+        parts += [f"{progress.chunks:,} chunks", f"{progress.tokens:,} tokens"]
     if progress.tokens and passed > 0:
         parts.append(f"{progress.tokens / passed:,.0f} tokens/s")
     if 0 < progress.done < progress.total:

@@ -1,114 +1,99 @@
-"""Plans and syncs in words."""
+"""``merestone report``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
-from merestone.cli.session import amount, told_problem
-from merestone.types import DocumentChange, SyncReport
+import click
 
-_SHOWN = 20
-_SHOWN_IN_A_ROUND = 5
-_NAMES = {
-    "added": "added",
-    "changed": "changed",
-    "moved": "moved",
-    "access": "access only",
-    "removed": "removed",
-    "unchanged": "unchanged",
-    "failed": "failed",
-}
-"""In the order in which they are told."""
+from merestone.cli.export import writable_target
+from merestone.cli.session import answer, asker_options, json_option, open_library
+from merestone.evaluation.question_files import write_text
+from merestone.evaluation.report import Report, report_of, to_markdown, write_page
+from merestone.evaluation.report.cuttings import open_cuttings
+from merestone.evaluation.run_files import LAST, find_run, load_run, runs_folder
+from merestone.evaluation.runs import Run
+from merestone.library import Library
+from merestone.types import SettingsError, Snapshot
 
 
-def told(report: SyncReport, *, planned: bool, every: bool = False) -> str:
-    """What was done, or would be. Of a plan, each change; of many of one kind the first ones,
-    unless ``every`` one is wanted."""
-    lines = [f"Documents: {_counts(report)}."]
-    chunks = report.chunks
-    if chunks.added or chunks.removed or chunks.changed:
-        lines.append(
-            f"Chunks: {chunks.added:,} added, {chunks.removed:,} removed, "
-            f"{chunks.changed:,} changed, {chunks.kept:,} kept."
-        )
-    lines.append(_embedding(report, planned))
-    if planned:
-        for kind in _NAMES:
-            lines += _changes(kind, [c for c in report.changes if c.change == kind], every)
-    lines += _first(map(told_problem, report.problems), every)
-    return "\n".join([*lines, *report.notes])
+@click.command("report")
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.option(
+    "--html",
+    "page",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write one HTML file that needs no network. It holds texts of the documents.",
+)
+@click.option(
+    "--markdown",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the same figures as Markdown, without texts of the documents.",
+)
+@asker_options
+@json_option
+@click.pass_obj
+def command(
+    directory: Path,
+    runs: tuple[str, ...],
+    page: Path | None,
+    markdown: Path | None,
+    principals: tuple[str, ...],
+    as_owner: bool,
+    as_json: bool,
+) -> None:
+    """Tell what recorded runs found: one by itself, or several held against the first.
+
+    RUN is a file, the first digits of a run's id, or `last`, which is also meant without one.
+    Without a file to write, the figures come as Markdown.
+    """
+    with open_library(directory) as library:
+        folder = runs_folder(library.settings.state)
+        loaded = [load_run(find_run(name, folder)) for name in runs or (LAST,)]
+        with library.snapshot(principals=principals or None, as_owner=as_owner) as snapshot:
+            _require_own(loaded, snapshot, principals)
+            report = report_of(loaded, snapshot=snapshot)
+            written = []
+            if page is not None:
+                target = writable_target(directory / page, library)
+                with _cuttings(library, loaded, snapshot, as_owner) as cuttings:
+                    write_page(report, target, snapshot=snapshot, cuttings=cuttings)
+                written.append(target)
+            if markdown is not None:
+                target = writable_target(directory / markdown, library)
+                write_text(target, to_markdown(report))
+                written.append(target)
+    answer(report, as_json, lambda: _told(report, written))
 
 
-def told_round(report: SyncReport) -> str:
-    """What one sync of a watch did: a line for each document if they are few."""
-    if len(report.changes) <= _SHOWN_IN_A_ROUND:
-        lines = [f"{_NAMES[change.change]} {_change(change)}" for change in report.changes]
-    else:
-        lines = [f"Documents: {_counts(report)}."]
-    if report.embedded:
-        lines.append(_embedding(report, planned=False))
-    lines += _first(map(told_problem, report.problems), every=False)
-    return "\n".join([*lines, *report.notes])
+def _require_own(runs: Sequence[Run], snapshot: Snapshot, principals: Sequence[str]) -> None:
+    """Raise ``SettingsError`` if a run was made by someone who may read more."""
+    if not snapshot.is_limited:
+        return
+    for run in runs:
+        if not set(run.asker) <= {*principals, "public"}:
+            raise SettingsError(
+                "owner-only",
+                f"Run {run.id[:12]} was made for another asker, who may read more.",
+                "Make a run as this asker, or ask as the owner: --as-owner.",
+            )
 
 
-def told_duration(seconds: float) -> str:
-    """``40 s``, ``3 min``, ``2.5 h``."""
-    if seconds < 90:
-        return f"{max(seconds, 1):.0f} s"
-    if seconds < 90 * 60:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
+@contextmanager
+def _cuttings(
+    library: Library, runs: Sequence[Run], snapshot: Snapshot, as_owner: bool
+) -> Iterator[Mapping[str, Snapshot]]:
+    """The scratch libraries of the runs, where the asker may see all of them."""
+    if snapshot.is_limited:
+        yield {}
+        return
+    with open_cuttings(library, runs, as_owner=as_owner) as cuttings:
+        yield cuttings
 
 
-def _counts(report: SyncReport) -> str:
-    parts = [
-        f"{report.documents[kind]:,} {name}"
-        for kind, name in _NAMES.items()
-        if report.documents[kind] or kind == "unchanged"
-    ]
-    if report.failed_before:
-        parts.append(f"{report.failed_before:,} failed before and did not change")
-    return ", ".join(parts)
-
-
-def _embedding(report: SyncReport, planned: bool) -> str:
-    if not report.embedded:
-        return f"Nothing {'to embed' if planned else 'was embedded'}."
-    verb = "would be embedded" if planned else "embedded"
-    line = (
-        f"{amount(report.embedded, 'text')} {verb} ({report.tokens:,} tokens), "
-        f"{report.cached:,} known already."
-    )
-    if report.estimate and report.estimate.seconds is not None:
-        line += f" About {told_duration(report.estimate.seconds)}, by what past syncs took."
-    if report.estimate and report.estimate.price is not None:
-        line += f" Price: {report.estimate.price:,.4f}."
-    return line
-
-
-def _changes(kind: str, changes: list[DocumentChange], every: bool) -> list[str]:
-    if not changes:
-        return []
-    head = f"{_NAMES[kind].capitalize()}, {amount(len(changes), 'document')}:"
-    return [head, *_first((f"  {_change(change)}" for change in changes), every)]
-
-
-def _change(change: DocumentChange) -> str:
-    """A document, where it came from, and how much of it is new."""
-    counts = change.counts
-    new = counts.added + counts.changed
-    total = new + counts.kept
-    parts = [f" from {change.moved_from}"] if change.moved_from else []
-    if change.change == "removed":
-        parts.append(f" ({amount(counts.removed, 'passage')})")
-    elif total:
-        parts.append(f" ({new:,} of {amount(total, 'passage')} new)")
-    return change.document + "".join(parts)
-
-
-def _first(lines: Iterable[str], every: bool) -> list[str]:
-    """The first lines, and how many are left out."""
-    found = list(lines)
-    if every or len(found) <= _SHOWN:
-        return found
-    return [*found[:_SHOWN], f"  and {len(found) - _SHOWN:,} more"]
+def _told(report: Report, written: Sequence[Path]) -> str:
+    if not written:
+        return to_markdown(report).rstrip("\n")
+    return "\n".join(f"Wrote {path}." for path in written)

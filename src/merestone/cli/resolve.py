@@ -33,7 +33,7 @@ def command(
     """Say where the passage that REFERENCE names is now: the same, moved, changed or gone.
 
     REFERENCE is a chunk id, a document, document#start-end[@version] of any version, or the JSON
-    file of a citation, also of another library.
+    file of a citation or of a W3C annotation, also of another library.
     """
     with open_library(directory) as library:
         who = asker(principals, as_owner)

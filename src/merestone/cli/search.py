@@ -17,6 +17,7 @@ from merestone.cli.session import (
     open_library,
     where_option,
 )
+from merestone.cli.traces import told_trace
 from merestone.retrieval import place
 from merestone.types import Hit, SearchResult
 
@@ -27,7 +28,10 @@ from merestone.types import Hit, SearchResult
 @asker_options
 @where_option
 @mode_option
-@click.option("--explain", is_flag=True, help="Show what each side found and how it was fused.")
+@click.option(
+    "--explain", is_flag=True, help="What each stage did, and what became of each candidate."
+)
+@click.option("--links", is_flag=True, help="Show what opens the source at each place.")
 @json_option
 @click.pass_obj
 def command(
@@ -39,6 +43,7 @@ def command(
     where: str | None,
     mode: str,
     explain: bool,
+    links: bool,
     as_json: bool,
 ) -> None:
     """Find the passages that answer QUERY, each with its citation."""
@@ -51,40 +56,29 @@ def command(
             explain=explain,
             **asker(principals, as_owner),
         )
-    answer(result, as_json, lambda: _told(result))
+    answer(result, as_json, lambda: _told(result, links))
 
 
-def _told(result: SearchResult) -> str:
+def _told(result: SearchResult, links: bool) -> str:
     parts = list(result.notes)
-    parts += [_hit(number, hit) for number, hit in enumerate(result.hits, 1)]
+    parts += [_hit(number, hit, links) for number, hit in enumerate(result.hits, 1)]
     if not result.hits:
         parts.append("Nothing was found.")
-    for entry in result.trace:
-        parts.append(_stage(dict(entry)))
+    if result.trace:
+        parts.append(told_trace(result.trace))
     return "\n\n".join(parts)
 
 
-def _hit(number: int, hit: Hit) -> str:
+def _hit(number: int, hit: Hit, links: bool) -> str:
     ranks = ", ".join(
         f"{side} {rank}" for side, rank in hit.ranks.to_json().items() if rank is not None
     )
     head = f"[{number}] {place(hit.citation)}  (score {hit.score:.3f}; rank {ranks})"
+    if links and hit.citation.link:
+        head += f"\n    {hit.citation.link}"
     added = "".join(
         indented(f"({shown(span)})") + "\n"
         for span in hit.chunk.context
         if span.role not in ("title", "heading")
     )
     return f"{head}\n{added}{indented(hit.chunk.text)}"
-
-
-def _stage(entry: dict[str, object]) -> str:
-    ranked = entry.pop("ranked", None)
-    lines = [f"{entry.pop('stage')}: " + ", ".join(f"{k} {v}" for k, v in entry.items())]
-    if isinstance(ranked, list):
-        for place_, row in enumerate(ranked, 1):
-            dense, lexical = row["dense"], row["lexical"]
-            lines.append(
-                f"  {place_:>3} {row['score']:.3f}  dense {dense['rank'] or '-':>3}  "
-                f"lexical {lexical['rank'] or '-':>3}  {row['document']} {row['chunk'][:12]}"
-            )
-    return "\n".join(lines)

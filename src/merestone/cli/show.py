@@ -29,7 +29,7 @@ def command(
     as_json: bool,
 ) -> None:
     """Show what REFERENCE names: a chunk id, a document, document#start-end[@version], or the
-    JSON file of a citation."""
+    JSON file of a citation or of a W3C annotation."""
     with open_library(directory) as library:
         who = asker(principals, as_owner)
         found = asked(reference, lambda each: library.show(each, **who))

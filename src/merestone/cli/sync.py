@@ -10,8 +10,8 @@ import click
 
 from merestone.cli.main import DOCUMENTS_FAILED
 from merestone.cli.progress import shown_progress
-from merestone.cli.report import told, told_round
 from merestone.cli.session import answer, enter, json_option, open_library, printable
+from merestone.cli.sync_report import told, told_round
 from merestone.library import Library
 from merestone.types import Progress, SyncReport
 

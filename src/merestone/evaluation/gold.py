@@ -10,6 +10,9 @@ from merestone.evaluation.questions import Match, Question
 AnchorOutcome = Literal["same", "moved", "changed", "gone", "no-document", "no-text"]
 """As ``text.anchoring`` says, and: the library has no such document, or no text of it."""
 
+CERTAIN: frozenset[AnchorOutcome] = frozenset({"same", "moved"})
+"""Outcomes that can be scored. With every other someone should look."""
+
 
 class GoldSpan(NamedTuple):
     """``document.text[start:end]`` is an answer or a part of one."""
@@ -27,6 +30,8 @@ class AnchoredEvidence:
     outcome: AnchorOutcome
     span: GoldSpan | None
     """``None`` unless the text is there: same, moved or changed."""
+    reason: str = ""
+    """In words, where someone should look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +40,7 @@ class Gold:
 
     question: Question
     spans: tuple[GoldSpan, ...]
-    """Those that are certain: same or moved."""
+    """Those that are certain, same or moved, and of a grade above 0."""
     match: Match
     anchored: tuple[AnchoredEvidence, ...]
     """One for each piece of evidence, in its order."""
@@ -46,5 +51,6 @@ class Gold:
         each alone answers. A question without evidence can be: nothing is to be found."""
         if not self.anchored:
             return True
-        wanted = len(self.anchored) if self.match == "all" else 1
-        return len(self.spans) >= wanted
+        answers = sum(evidence.grade > 0 for evidence in self.question.evidence)
+        wanted = answers if self.match == "all" else 1
+        return len(self.spans) >= max(1, wanted)

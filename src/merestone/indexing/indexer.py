@@ -202,6 +202,7 @@ class Indexer:
             writer.drop_others()
         if run.changes:
             writer.maintain()
+        writer.refresh_index()
 
     def _flip(self, writer: Writer, run: Run, allow_losses: bool) -> bool:
         """Let the new generation answer, unless that would lose a document."""
@@ -243,6 +244,7 @@ class Indexer:
                     hashes = [value for _, _, value in snapshot.numbers()]
                 self._cache.keep_only(fingerprint, hashes)
                 writer.purge()
+            writer.refresh_index()
 
     def _target(
         self, paths: Sequence[str | Path], identity: EmbedderIdentity | None = None

@@ -1,8 +1,9 @@
 """A question to cited passages: filter, find, fuse, pack, cite."""
 
+from merestone.retrieval.budget import Budget, allow
 from merestone.retrieval.citation import place
-from merestone.retrieval.evidence import context
-from merestone.retrieval.filters import parse_filter
+from merestone.retrieval.evidence import Wanted, context, contexts
+from merestone.retrieval.filters import Where, parse_filter, read_filter
 from merestone.retrieval.reference import Reference, show
 from merestone.retrieval.reranking import Reranking
 from merestone.retrieval.resolving import history, resolve
@@ -11,13 +12,19 @@ from merestone.retrieval.sides import Mode
 
 __all__ = [
     "MODES",
+    "Budget",
     "Mode",
     "Reference",
     "Reranking",
+    "Wanted",
+    "Where",
+    "allow",
     "context",
+    "contexts",
     "history",
     "parse_filter",
     "place",
+    "read_filter",
     "resolve",
     "search",
     "show",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from merestone.retrieval.asked import asked_terms, asked_text, quoted_phrases
 from merestone.retrieval.sides import Mode, choose_sides
-from merestone.text.analysis import query_terms
 from merestone.types import Embedder, Filter, RetrievalSettings, Scored, Snapshot, Vectors
 
 KEPT = 50
@@ -39,6 +39,8 @@ class Candidates:
     terms: tuple[str, ...]
     notes: tuple[str, ...]
     found: Mapping[str, int]
+    vector: Vectors | None = field(default=None, compare=False)
+    """Of the question, float32 of shape ``(dimension,)``; ``None`` if meaning was not asked for."""
 
 
 def find_candidates(
@@ -51,25 +53,30 @@ def find_candidates(
     settings: RetrievalSettings,
 ) -> Candidates:
     """The best ``max(50, k)`` chunks for ``query`` among those that ``where`` lets through."""
-    terms = query_terms(query)
     mode, notes = choose_sides(embedder, query, mode)
+    terms, note = asked_terms(snapshot, query)
+    if mode != "dense":
+        notes += note
+    searched = (*terms, *quoted_phrases(query))
     limit = max(settings.candidates, 2 * k)
     lexical: Sequence[Scored] = ()
     dense: Sequence[Scored] = ()
     vector: Vectors | None = None
     if mode != "dense" and terms:
-        lexical = snapshot.lexical(terms, limit, where)
+        lexical = snapshot.lexical(searched, limit, where)
     if mode != "lexical":
-        vector = embedder.embed_queries([query])[0]
+        beginning, note = asked_text(embedder, query)
+        notes += note
+        vector = embedder.embed_queries([beginning])[0]
         dense = snapshot.dense(vector, limit, where)
     weight = {"hybrid": settings.dense_weight, "dense": 1.0, "lexical": 0.0}[mode]
     fused = fuse(dense, lexical, weight)
     kept = max(KEPT, k)
     ranked = fused[:kept]
     if settings.focus:
-        ranked = _completed(snapshot, ranked, vector, terms if mode != "dense" else ())
+        ranked = _completed(snapshot, ranked, vector, searched if mode != "dense" else ())
     found = {"dense": len(dense), "lexical": len(lexical)}
-    return Candidates(ranked, fused[kept:], mode, tuple(terms), notes, found)
+    return Candidates(ranked, fused[kept:], mode, tuple(terms), notes, found, vector)
 
 
 def _completed(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from merestone.types import Chunk, Citation, Snapshot
+from merestone.retrieval.links import link_to
+from merestone.types import JSON, Chunk, Citation, Snapshot
 
+_LONGEST_EDITION = 32
 _AROUND = 32
 """Code points quoted before and after, as the text-quote selector wants them."""
 
@@ -17,13 +19,24 @@ class Cited:
 
     text: str
     title: str | None
+    uri: str = ""
+    edition: str = ""
+    media_type: str = ""
+    editor: str = ""
+    """The form of links to files, see :func:`~merestone.retrieval.links.link_to`."""
+
+    def linked(self, citation: Citation) -> Citation:
+        """``citation`` of this document, with what opens its source there."""
+        link = link_to(citation, self.media_type, self.text, self.editor)
+        return replace(citation, link=link)
 
 
 class CitedDocuments:
     """Texts and titles of one snapshot's documents, each read once."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, editor: str = "") -> None:
         self._snapshot = snapshot
+        self._editor = editor
         self._read: dict[str, Cited] = {}
 
     def of(self, document: str) -> Cited:
@@ -33,12 +46,20 @@ class CitedDocuments:
             record = self._snapshot.record(document)
             assert text is not None
             assert record is not None
-            self._read[document] = Cited(text, record.title)
+            self._read[document] = Cited(
+                text,
+                record.title,
+                record.uri,
+                _edition(record.metadata),
+                record.media_type,
+                self._editor,
+            )
         return self._read[document]
 
 
 def cite(document: Cited, chunks: Sequence[Chunk]) -> Citation:
-    """The citation of one chunk, or of the span over several of one document that touch."""
+    """The citation of one chunk, or of the span over several of one document that touch; without
+    a link, which :meth:`Cited.linked` adds."""
     first = min(chunks, key=lambda chunk: chunk.start)
     start, end = first.start, max(chunk.end for chunk in chunks)
     lines = [chunk.lines for chunk in chunks if chunk.lines]
@@ -54,6 +75,8 @@ def cite(document: Cited, chunks: Sequence[Chunk]) -> Citation:
         quote=document.text[start:end],
         prefix=document.text[max(0, start - _AROUND) : start],
         suffix=document.text[end : end + _AROUND],
+        uri=document.uri,
+        edition=document.edition,
     )
 
 
@@ -71,17 +94,15 @@ def common_path(chunks: Sequence[Chunk]) -> tuple[str, ...]:
 
 
 def place(citation: Citation) -> str:
-    """The citation on one line, for people: title, headings, page or lines, document."""
-    parts = []
-    path = list(citation.heading_path)
-    if citation.title and (not path or path[0] != citation.title):
-        parts.append(citation.title)
-    if path:
-        parts.append("§ " + " > ".join(path))
-    if citation.pages:
-        first, last = citation.pages[0], citation.pages[-1]
-        parts.append(f"p. {first}" if first == last else f"pp. {first}–{last}")
-    if citation.lines:
-        first, last = citation.lines
-        parts.append(f"line {first}" if first == last else f"lines {first}–{last}")
-    return f"{citation.document}: {', '.join(parts)}" if parts else citation.document
+    """The citation on one line, for people and models: the document, and its label."""
+    label = citation.label
+    return label if citation.title is None else f"{citation.document}: {label}"
+
+
+def _edition(metadata: Mapping[str, JSON]) -> str:
+    """The version that a document says it is of."""
+    said = metadata.get("version")
+    if isinstance(said, bool) or not isinstance(said, str | int | float):
+        return ""
+    text = " ".join(str(said).split())
+    return text if len(text) <= _LONGEST_EDITION else ""

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
+from merestone.embedding.likeness import VectorStore
 from merestone.retrieval.citation import CitedDocuments
 from merestone.retrieval.expansion import Expansion, Piece
+from merestone.retrieval.filtering import apply_filter, near_misses
 from merestone.retrieval.packing import Packer, Taken, fully_held
 from merestone.retrieval.passages import Passages
-from merestone.retrieval.ranking import Ranked, Ranking, rank
+from merestone.retrieval.ranking import Ranked, Ranker, Ranking, rank
+from merestone.retrieval.relevance import Judgement, judge_answer
 from merestone.retrieval.reranking import Reranking, rerank_chunks, rerank_passages
 from merestone.retrieval.searching import check_question, rows
 from merestone.retrieval.surroundings import Surroundings
@@ -27,7 +32,8 @@ from merestone.types import (
     Tokenizer,
 )
 
-_CANDIDATES = 50
+CANDIDATES = 50
+"""Chunks whose units may become passages."""
 
 
 def context(
@@ -44,29 +50,73 @@ def context(
     cited: bool = True,
     explain: bool = False,
     reranking: Reranking | None = None,
+    ranker: Ranker = rank,
+    kept: VectorStore | None = None,
 ) -> ContextResult:
     """Fill ``budget`` tokens of ``tokenizer`` with the best passages, in rank order.
 
     Separators and citations are counted; without ``cited`` the text holds no citations.
     ``precise`` stops earlier: below the share of the best score, and after so many passages, that
-    ``settings`` say.
+    ``settings`` say. ``kept`` holds vectors that serve every question.
     """
-    asked = check_question(query, _CANDIDATES, mode)
-    if not isinstance(budget, int) or budget < 0:
-        raise SettingsError(
-            "invalid-budget",
-            f"The budget of {budget!r} tokens is not a whole number from 0 on.",
-            "Change it.",
-        )
+    (made,) = contexts(
+        snapshot,
+        embedder,
+        tokenizer,
+        settings,
+        query,
+        wanted=[Wanted(budget, precise)],
+        mode=mode,
+        where=where,
+        cited=cited,
+        explain=explain,
+        reranking=reranking,
+        ranker=ranker,
+        kept=kept,
+    )
+    return made
+
+
+class Wanted(NamedTuple):
+    """How much of a question's passages is wanted."""
+
+    budget: int
+    precise: bool = False
+
+
+def contexts(
+    snapshot: Snapshot,
+    embedder: Embedder,
+    tokenizer: Tokenizer,
+    settings: RetrievalSettings,
+    query: str,
+    *,
+    wanted: Sequence[Wanted],
+    mode: str,
+    where: Filter | None,
+    cited: bool = True,
+    explain: bool = False,
+    reranking: Reranking | None = None,
+    ranker: Ranker = rank,
+    kept: VectorStore | None = None,
+) -> list[ContextResult]:
+    """What :func:`context` gives for each of ``wanted``; all but the packing is done once."""
+    asked = check_question(query, CANDIDATES, mode)
+    for budget, _ in wanted:
+        if not isinstance(budget, int) or budget < 0:
+            raise SettingsError(
+                "invalid-budget",
+                f"The budget of {budget!r} tokens is not a whole number from 0 on.",
+                "Change it.",
+            )
     trace = Trace(explain)
-    with trace.stage("filter") as entry:
-        entry["where"] = None if where is None else asdict(where)
-    ranking = rank(
+    told = apply_filter(snapshot, where, trace)
+    ranking = ranker(
         snapshot,
         embedder,
         settings,
         query,
-        k=_CANDIDATES,
+        k=CANDIDATES,
         mode=asked,
         where=where,
         least=0,
@@ -75,29 +125,47 @@ def context(
     packing = Packing(snapshot, embedder.tokenizer, tokenizer, settings)
     if reranking is not None:
         ranking = packing.reranked(ranking, query, reranking, trace)
-    with trace.stage("pack") as entry:
-        made, text, tokens, filling = packing.pack(ranking, budget, precise=precise, cited=cited)
-        entry.update(rule=settings.expand, precise=precise, tokens=tokens)
+    judged = judge_answer(snapshot, embedder, settings, ranking, query, None, trace, kept)
+    ranking = judged.ranking
+    results = []
+    for budget, precise in wanted:
+        with trace.stage("pack") as entry:
+            made, text, tokens, filling = packing.pack(
+                ranking, budget, precise=precise, cited=cited
+            )
+            entry.update(rule=settings.expand, precise=precise, tokens=tokens)
+            if explain:
+                entry["pieces"] = filling.rows()
+        decisions = tuple(decision(each, made, filling) for each in ranking.ranked)
         if explain:
-            entry["pieces"] = filling.rows()
-    decisions = tuple(decision(each, made, filling) for each in ranking.ranked)
-    if explain:
-        held = {each.chunk for each in decisions if each.outcome != "out"}
-        reasons = {each.chunk: each.reason for each in decisions}
-        trace.amend("candidates", ranked=rows(ranking, held, reasons, "never offered"))
-    return ContextResult(
-        query=query,
-        budget=budget,
-        tokens=tokens,
-        text=text,
-        passages=made,
-        left_out=tuple(_left_out(ranking, decisions)),
-        library_version=snapshot.library_version,
-        decisions=decisions,
-        mode=ranking.found.mode,
-        notes=ranking.found.notes,
-        trace=trace.entries,
-    )
+            trace.amend("candidates", ranked=_fates(judged, decisions))
+            if where is not None:
+                missed = near_misses(snapshot, embedder, settings, query, asked, where)
+                trace.amend("filter", near_misses=missed)
+        results.append(
+            ContextResult(
+                query=query,
+                budget=budget,
+                tokens=tokens,
+                text=text,
+                passages=tuple(_with_relevance(passage, ranking) for passage in made),
+                left_out=(*_left_out(ranking, decisions), *_refused(judged)),
+                library_version=snapshot.library_version,
+                decisions=decisions,
+                mode=ranking.found.mode,
+                notes=(*told, *ranking.found.notes, *judged.notes),
+                trace=trace.entries,
+                verdict=judged.verdict,
+            )
+        )
+    return results
+
+
+def _fates(judged: Judgement, decisions: Sequence[Decision]) -> list[JSON]:
+    """Every candidate for the trace, and why it is not in the context."""
+    held = {each.chunk for each in decisions if each.outcome != "out"}
+    reasons = {each.chunk: each.reason for each in decisions} | judged.refusals
+    return rows(judged.whole, held, reasons, "never offered")
 
 
 @dataclass
@@ -148,19 +216,23 @@ class Packing:
         self._own = own
         self._tokenizer = tokenizer
         self._settings = settings
-        self._documents = CitedDocuments(snapshot)
+        self._documents = CitedDocuments(snapshot, settings.editor)
+        self._passages = Passages(snapshot, self._documents)
 
     def pack(
         self, ranking: Ranking, budget: int, *, precise: bool, cited: bool = True
     ) -> tuple[tuple[Passage, ...], str, int, Filling]:
         """Passages, text, its tokens, and what became of each piece."""
         expansion = self._expansion(ranking)
-        passages = Passages(self._snapshot, self._documents)
-        packer = Packer(passages, self._tokenizer, budget, cited=cited)
+        packer = Packer(self._passages, self._tokenizer, budget, cited=cited)
         filling = self._fill(ranking, expansion, packer, precise)
         made, text, tokens, withdrawn = packer.finish()
         for piece in withdrawn:
             filling.refuse(piece, "the whole text was over the budget with it")
+        made = tuple(
+            replace(each, citation=self._documents.of(each.document).linked(each.citation))
+            for each in made
+        )
         return made, text, tokens, filling
 
     def reranked(self, ranking: Ranking, query: str, reranking: Reranking, trace: Trace) -> Ranking:
@@ -208,6 +280,24 @@ def decision(each: Ranked, passages: tuple[Passage, ...], filling: Filling) -> D
     if held:
         return Decision(chunk.id, chunk.document, score, "in", "all of it")
     return Decision(chunk.id, chunk.document, score, "shortened", f"the rest: {why}")
+
+
+def _with_relevance(passage: Passage, ranking: Ranking) -> Passage:
+    known = [
+        each.relevance
+        for each in ranking.ranked
+        if each.relevance is not None and each.chunk.id in passage.chunks
+    ]
+    return replace(passage, relevance=max(known)) if known else passage
+
+
+def _refused(judged: Judgement) -> list[LeftOut]:
+    return [
+        LeftOut(
+            each.chunk.id, judged.refusals[each.chunk.id], each.chunk.document, each.chunk.lines
+        )
+        for each in judged.refused
+    ]
 
 
 def _left_out(ranking: Ranking, decisions: tuple[Decision, ...]) -> list[LeftOut]:

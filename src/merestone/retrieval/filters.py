@@ -1,30 +1,68 @@
 """The small language of ``--where``.
 
-``field (= | != | < | <= | > | >= | in | like) literal``, joined by ``and``, ``or``, ``not`` and
-parentheses. A literal is a number, a word in quotes, ``true``, ``false``, or for ``in`` a list in
-parentheses. Nothing of it is ever run as code or as SQL.
+``field (= | != | < | <= | > | >=) literal``, ``field in (literal, ...)``, ``field like 'pattern'``,
+``field between literal and literal``, each of these three also with ``not`` before it, and
+``field exists``; joined by ``and``, ``or``, ``not`` and parentheses. A literal is a number, a word,
+a text in quotes, ``true`` or ``false``. Nothing of it is ever run as code or as SQL.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Literal, cast
+from collections.abc import Mapping
+from typing import TypeAlias, cast
 
-from merestone.types import JSON, AllOf, AnyOf, Comparison, Filter, NoneOf, SettingsError
+from merestone.types import (
+    JSON,
+    AllOf,
+    AnyOf,
+    Comparison,
+    Filter,
+    NoneOf,
+    Operator,
+    SettingsError,
+    all_of,
+    any_of,
+    field,
+)
+
+Where: TypeAlias = str | Filter | Mapping[str, JSON] | None
+"""A filter, its text, or values by field that must all be equal; a list: one of its elements."""
 
 _TOKEN = re.compile(
     r"""\s*(?:
     (?P<operator><=|>=|!=|=|<|>)
     |(?P<mark>[(),])
     |(?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
-    |(?P<number>-?\d+(?:\.\d+)?(?![\w.-]))
+    |(?P<number>[-+]?\d{1,300}(?:\.\d{1,300})?(?![^\s()<>=!,"']))
     |(?P<word>[^\s()<>=!,"']+)
     )""",
-    re.VERBOSE,
+    re.VERBOSE | re.DOTALL,
 )
 _DEPTH = 50
+_LONGEST = 1_000_000
+_WORDS = ("in", "like", "between", "exists")
+_EXAMPLE = "Write it like: owner = 'ops' and (year >= 2024 or document like 'guide/*')."
 
-Operator = Literal["=", "!=", "<", "<=", ">", ">=", "in", "like"]
+
+def read_filter(where: Where) -> Filter | None:
+    """The filter that ``where`` is, in whichever form it was given."""
+    if where is None or isinstance(where, Comparison | AllOf | AnyOf | NoneOf):
+        return where
+    if isinstance(where, str):
+        return parse_filter(where)
+    if isinstance(where, Mapping):
+        return all_of(*(_equal(name, value) for name, value in where.items()))
+    raise SettingsError(
+        "filter-value",
+        f"The filter is {where!r}, of the type {type(where).__name__}.",
+        f'Give its text, field("year") >= 2024, or a mapping such as {{"year": 2024}}. {_EXAMPLE}',
+    )
+
+
+def _equal(name: object, value: JSON) -> Filter:
+    own = field(cast(str, name))
+    return own.in_(value) if isinstance(value, list | tuple | set | frozenset) else own == value
 
 
 def parse_filter(text: str) -> Filter:
@@ -43,13 +81,24 @@ class _Parser:
         self._begin = 0
         self.kind = ""
         self._value = ""
+        if len(text) > _LONGEST:
+            raise SettingsError(
+                "invalid-filter",
+                f"The filter has {len(text):,} characters; at most {_LONGEST:,} are read.",
+                "Build it in Python.",
+            )
         self._advance()
 
-    def error(self, problem: str) -> SettingsError:
+    def error(self, problem: str, remedy: str = _EXAMPLE) -> SettingsError:
+        """The error at the token that is looked at, with a mark where it begins."""
+        begin, around = self._begin, 30
+        before, after = self._text[:begin], self._text[begin:]
+        shown = (
+            f"{'…' if len(before) > around else ''}{before[-around:]}⟨here⟩"
+            f"{after[:around]}{'…' if len(after) > around else ''}"
+        )
         return SettingsError(
-            "invalid-filter",
-            f"{problem} at character {self._begin + 1} of the filter {self._text!r}.",
-            "Write it like: owner = 'ops' and (year >= 2024 or document like 'guide/*').",
+            "invalid-filter", f"{problem} at character {begin + 1} of the filter: {shown}", remedy
         )
 
     def _advance(self) -> None:
@@ -60,27 +109,32 @@ class _Parser:
             return
         match = _TOKEN.match(self._text, self._at)
         if match is None:
-            raise self.error("There is a character that means nothing")
+            is_open = self._text[self._begin] in "\"'"
+            raise self.error(
+                "A quote is opened and never closed"
+                if is_open
+                else "There is a character that means nothing"
+            )
         self.kind = cast(str, match.lastgroup)
         self._value = match.group(self.kind)
         self._at = match.end()
 
-    def _is_word(self, word: str) -> bool:
-        return self.kind == "word" and self._value.lower() == word
+    def _is_word(self, *words: str) -> bool:
+        return self.kind == "word" and self._value.lower() in words
 
     def any_of(self, depth: int) -> Filter:
         parts = [self._all_of(depth)]
         while self._is_word("or"):
             self._advance()
             parts.append(self._all_of(depth))
-        return parts[0] if len(parts) == 1 else AnyOf(tuple(parts))
+        return any_of(*parts)
 
     def _all_of(self, depth: int) -> Filter:
         parts = [self._single(depth)]
         while self._is_word("and"):
             self._advance()
             parts.append(self._single(depth))
-        return parts[0] if len(parts) == 1 else AllOf(tuple(parts))
+        return all_of(*parts)
 
     def _single(self, depth: int) -> Filter:
         if depth > _DEPTH:
@@ -100,22 +154,45 @@ class _Parser:
             raise self.error("A closing parenthesis is missing")
         self._advance()
 
-    def _comparison(self) -> Comparison:
+    def _comparison(self) -> Filter:
         if self.kind not in ("word", "string"):
             raise self.error("The name of a field is missing")
-        field = self._plain()
+        name = self._plain()
         self._advance()
-        is_word = self.kind == "word" and self._value.lower() in ("in", "like")
-        if self.kind != "operator" and not is_word:
-            raise self.error("An operator (=, !=, <, <=, >, >=, in, like) is missing")
-        operator = cast(Operator, self._value.lower())
+        if self.kind == "operator":
+            operator = cast(Operator, self._value)
+            self._advance()
+            return Comparison(name, operator, self._literal())
+        is_negated = self._is_word("not")
+        if is_negated:
+            self._advance()
+        if not self._is_word(*_WORDS):
+            raise self._no_operator(name)
+        found = self._by_word(name, self._value.lower())
+        return NoneOf(found) if is_negated else found
+
+    def _by_word(self, name: str, word: str) -> Comparison:
         self._advance()
-        if operator == "in":
-            return Comparison(field, operator, self._list())
-        value = self._literal()
-        if operator == "like" and not isinstance(value, str):
+        if word == "exists":
+            return Comparison(name, "!=", None)
+        if word == "in":
+            return Comparison(name, "in", self._list())
+        if word == "between":
+            low = self._literal()
+            if not self._is_word("and"):
+                raise self.error("`between` wants two values with `and` between them")
+            self._advance()
+            return Comparison(name, "between", [low, self._literal()])
+        if self.kind not in ("string", "word"):
             raise self.error("`like` wants a pattern in quotes")
-        return Comparison(field, operator, value)
+        return Comparison(name, "like", self._text_literal())
+
+    def _no_operator(self, name: str) -> SettingsError:
+        known = "=, !=, <, <=, >, >=, in, like, between, exists"
+        remedy = _EXAMPLE
+        if self._is_word("is", "contains", "has", "eq"):
+            remedy = f"Write {name} = value; of a list one element has to be equal. " + _EXAMPLE
+        return self.error(f"An operator ({known}) is missing", remedy)
 
     def _list(self) -> list[JSON]:
         if self.kind != "mark" or self._value != "(":
@@ -131,16 +208,21 @@ class _Parser:
     def _literal(self) -> JSON:
         if self.kind == "number":
             value: JSON = float(self._value) if "." in self._value else int(self._value)
-        elif self.kind == "word" and self._value.lower() in ("true", "false"):
+        elif self._is_word("true", "false"):
             value = self._value.lower() == "true"
         elif self.kind in ("string", "word"):
-            value = self._plain()
+            return self._text_literal()
         else:
             raise self.error("A value is missing")
         self._advance()
         return value
 
+    def _text_literal(self) -> str:
+        value = self._plain()
+        self._advance()
+        return value
+
     def _plain(self) -> str:
         if self.kind == "string":
-            return re.sub(r"\\(.)", r"\1", self._value[1:-1])
+            return re.sub(r"\\(.)", r"\1", self._value[1:-1], flags=re.DOTALL)
         return self._value

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import log
+from operator import mul
 from typing import NamedTuple
 
 from merestone.retrieval.candidates import Candidate
@@ -37,9 +38,12 @@ class FocusedUnit(NamedTuple):
 
 
 def focus_units(
-    candidates: Sequence[tuple[Candidate, Chunk]], terms: Sequence[str]
+    candidates: Sequence[tuple[Candidate, Chunk]],
+    terms: Sequence[str],
+    dense_weight: float = 0.5,
 ) -> tuple[FocusedUnit, ...]:
     """Every unit of the candidates, best first; equal scores in the order of the candidates.
+    ``dense_weight`` is what the dense side's signal counts of both sides' together.
 
     A range that two chunks share, such as an overlap, counts once, for the better candidate.
     """
@@ -62,7 +66,11 @@ def focus_units(
             signals["neighbours"].append(near[place])
             for name in sides:
                 signals[name].append(_side(item, name) or 0.0)
-    scores = _means([_scaled(values) for values in signals.values()])
+    shares = {"dense": 2 * dense_weight, "lexical": 2 - 2 * dense_weight} if len(sides) > 1 else {}
+    scores = _means(
+        [_scaled(values) for values in signals.values()],
+        [shares.get(name, 1.0) for name in signals],
+    )
     found = [
         FocusedUnit(*row, score, values)
         for row, score, values in zip(
@@ -131,5 +139,6 @@ def _scaled(values: Sequence[float]) -> list[float]:
     return [float(len(values) == 1 and high > 0)] * len(values)
 
 
-def _means(columns: Sequence[Sequence[float]]) -> list[float]:
-    return [sum(row) / len(row) for row in zip(*columns, strict=True)]
+def _means(columns: Sequence[Sequence[float]], weights: Sequence[float]) -> list[float]:
+    total = sum(weights)
+    return [sum(map(mul, row, weights)) / total for row in zip(*columns, strict=True)]

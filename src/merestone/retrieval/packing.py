@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain
 
 from merestone.retrieval.duplicates import SHORT
@@ -18,6 +19,8 @@ _TRIES = 20
 """Refused pieces that are tried again with exact counts, where sums of parts said too much."""
 _FULL = 24
 """Refusals one after another after which the budget counts as full."""
+_TEXTS_KEPT = 4096
+"""Units that need not be read again when a question is packed at several budgets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +140,7 @@ class Packer:
         if piece.way != "unit":
             return None
         text = self._text(piece)
-        if len(terms(text)) < SHORT:
+        if _is_short(text):
             return None
         for at, packed in enumerate(self._packed):
             if text in packed.sayings:
@@ -224,6 +227,12 @@ class Packer:
 
     def _count(self, text: str) -> int:
         return self._tokenizer.counts([text])[0]
+
+
+@lru_cache(maxsize=_TEXTS_KEPT)
+def _is_short(text: str) -> bool:
+    """True if two places may hold the text by chance."""
+    return len(terms(text)) < SHORT
 
 
 def fully_held(chunk: Chunk, passages: Iterable[Passage]) -> bool | None:

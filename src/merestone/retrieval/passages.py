@@ -6,11 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from merestone.chunking.render import shown
+from merestone.extraction.media_types import LANGUAGES
 from merestone.retrieval.citation import CitedDocuments, cite, place
 from merestone.types import Chunk, Citation, ContextSpan, Document, Passage, Snapshot
 
 _AROUND = 32
-_OWN_TEXT = ("text/markdown", "text/plain", "text/x-rst", "text/csv", "application/json")
+_OWN_TEXT = {
+    "text/markdown",
+    "text/plain",
+    "text/x-rst",
+    "text/csv",
+    "application/json",
+    *LANGUAGES,
+}
 """Media types whose text is the source itself, so that its lines are the source's."""
 
 
@@ -35,6 +43,8 @@ class Passages:
         self._documents = documents
         self._whole: dict[str, Document | None] = {}
         self._keeps_lines: dict[str, bool] = {}
+        self._citations: dict[tuple[str, int, int, tuple[str, ...]], Citation] = {}
+        """Spans are tried again at the next budget."""
 
     def text(self, document: str) -> str:
         return self._documents.of(document).text
@@ -58,6 +68,12 @@ class Passages:
 
     def citation(self, span: Span) -> Citation:
         """Where ``span`` stands, which may be a part of its chunks only."""
+        key = (span.document, span.start, span.end, tuple(chunk.id for chunk in span.chunks))
+        if key not in self._citations:
+            self._citations[key] = self._cited(span)
+        return self._citations[key]
+
+    def _cited(self, span: Span) -> Citation:
         document = self._documents.of(span.document)
         citation = cite(document, span.chunks)
         if (citation.start, citation.end) == (span.start, span.end):
@@ -100,9 +116,9 @@ class Passages:
         return document.pages_of(span.start, span.end) if document else citation.pages
 
     def _document(self, document: str) -> Document | None:
-        """The document whole, which takes longer than its text, read once."""
+        """The document without its blocks, which takes longer than its text, read once."""
         if document not in self._whole:
-            self._whole[document] = self._snapshot.document(document)
+            self._whole[document] = self._snapshot.document(document, blocks=False)
         return self._whole[document]
 
 

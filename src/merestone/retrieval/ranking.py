@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple, Protocol
 
 from merestone.retrieval.candidates import KEPT, Candidate, Candidates, find_candidates
 from merestone.retrieval.diversity import redundancies
@@ -32,6 +33,19 @@ class Reread:
     """As the reranker gave it."""
 
 
+class Signals(NamedTuple):
+    """What is known of a hit without looking at any other; see ``retrieval.relevance``."""
+
+    words: float
+    """Share of what the question's words weigh that stands in the chunk, its headings or its
+    context, 0 to 1."""
+    near: float
+    """The share that stands in one unit, its neighbours, and the headings."""
+    likeness: float | None
+    """How alike the vectors are, where 0 is unrelated and 1 related; see ``embedding.likeness``.
+    ``None``: not compared, or on no known scale."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ranked:
     """A chunk in its place."""
@@ -45,6 +59,9 @@ class Ranked:
     """Near-duplicates that were dropped for it."""
     reread: Reread | None = None
     """``None``: no reranker was asked about it, or it had no answer."""
+    signals: Signals | None = None
+    relevance: float | None = None
+    """``None``: it was not judged, or can't be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +75,24 @@ class Ranking:
     collapsed: Mapping[str, str] = field(default_factory=dict)
     """Chunk id → id of the chunk that it was dropped for."""
     dropped: tuple[Ranked, ...] = ()
+
+
+class Ranker(Protocol):
+    """A way to a ranking that comes to what :func:`rank` gives; it may have found it before."""
+
+    def __call__(
+        self,
+        snapshot: Snapshot,
+        embedder: Embedder,
+        settings: RetrievalSettings,
+        query: str,
+        *,
+        k: int,
+        mode: Mode,
+        where: Filter | None,
+        least: int,
+        trace: Trace,
+    ) -> Ranking: ...
 
 
 def rank(
@@ -98,7 +133,8 @@ def arrange(
         pairs.sort(key=lambda pair: (-pair[0].score, pair[1].document, pair[1].ordinal))
     with trace.stage("focus") as entry:
         entry["on"] = settings.focus
-        units = focus_units(pairs, found.terms) if settings.focus else _wholes(pairs)
+        weight = settings.dense_weight
+        units = focus_units(pairs, found.terms, weight) if settings.focus else _wholes(pairs)
         entry["units"] = len(units)
     if settings.mmr < 1:
         with trace.stage("diversity") as entry:
@@ -207,5 +243,8 @@ def row(each: Ranked, place: int) -> dict[str, JSON]:
         "rerank": None
         if each.reread is None
         else {"rank": each.reread.rank, "score": each.reread.score},
+        "relevance": None
+        if each.signals is None
+        else {"value": each.relevance, **each.signals._asdict()},
         "also": [reference(chunk) for chunk in each.also],
     }

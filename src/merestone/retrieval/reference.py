@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from merestone.retrieval.annotation import SpanReference as SpanReference
+from merestone.retrieval.annotation import annotated_span, annotation_name, is_annotation
 from merestone.types import JSON, Chunk, NotFoundError, SettingsError, Snapshot
 
 CHUNK_ID = re.compile(r"[0-9a-f]{32}")
@@ -15,22 +16,9 @@ _SPAN = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SpanReference:
-    """A range of a document, perhaps of one version of it."""
-
-    document: str
-    start: int
-    end: int
-    version: str | None
-    quote: str | None = None
-    """The text of the range, where a citation says it, with what stood around."""
-    prefix: str = ""
-    suffix: str = ""
-
-
 Reference: TypeAlias = str | Mapping[str, JSON]
-"""A chunk id, a document, ``document#start-end[@version]``, or a citation or hit as JSON."""
+"""A chunk id, a document, ``document#start-end[@version]``, or as JSON a citation, a hit or an
+annotation of the W3C Web Annotation Data Model."""
 
 
 def parse_reference(snapshot: Snapshot, reference: Reference) -> str | SpanReference:
@@ -40,6 +28,8 @@ def parse_reference(snapshot: Snapshot, reference: Reference) -> str | SpanRefer
     No file is read here: who asks a service must learn nothing of the files around it.
     """
     if isinstance(reference, Mapping):
+        if is_annotation(reference):
+            return annotated_span(snapshot, reference)
         return _from_citation(reference)
     if not isinstance(reference, str):
         raise SettingsError(
@@ -79,6 +69,8 @@ def named(reference: Reference) -> str:
     """The reference as it is repeated in an answer."""
     if isinstance(reference, str):
         return reference
+    if is_annotation(reference):
+        return annotation_name(reference)
     citation = reference.get("citation", reference)
     return "{document}#{start}-{end}".format_map(citation)
 

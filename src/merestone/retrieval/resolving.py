@@ -43,7 +43,21 @@ def resolve(snapshot: Snapshot, reference: Reference) -> Resolution:
     ``NotFoundError`` for what was never known, and ``SettingsError`` with code
     ``ambiguous-version`` for an abbreviation that several versions have.
     """
-    return _Resolving(snapshot, reference).run()
+    return _Resolving(
+        _Memory(snapshot), parse_reference(snapshot, reference), named(reference)
+    ).run()
+
+
+class SpanResolver:
+    """:func:`resolve` for many spans of one snapshot. A document that several spans in a row are
+    of is read once."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._memory = _Memory(snapshot)
+
+    def resolve(self, span: SpanReference) -> Resolution:
+        name = f"{span.document}#{span.start}-{span.end}"
+        return _Resolving(self._memory, span, name).run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +83,31 @@ class _Trail:
     """True if that version was removed; a document of that name may be there again."""
 
 
-class _Resolving:
-    def __init__(self, snapshot: Snapshot, reference: Reference) -> None:
-        self._snapshot = snapshot
-        self._parsed = parse_reference(snapshot, reference)
-        self._reference = named(reference)
+class _Memory:
+    """Histories and the last text that were read of a snapshot."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
         self._histories: dict[str, list[HistoryEntry]] = {}
+        self._text: tuple[str, str | None] | None = None
+
+    def history(self, document: str) -> list[HistoryEntry]:
+        if document not in self._histories:
+            self._histories[document] = self.snapshot.history(document)
+        return self._histories[document]
+
+    def text(self, document: str) -> str | None:
+        if self._text is None or self._text[0] != document:
+            self._text = document, self.snapshot.text(document)
+        return self._text[1]
+
+
+class _Resolving:
+    def __init__(self, memory: _Memory, parsed: str | SpanReference, reference: str) -> None:
+        self._memory = memory
+        self._snapshot = memory.snapshot
+        self._parsed = parsed
+        self._reference = reference
 
     def run(self) -> Resolution:
         parsed = self._parsed
@@ -95,7 +128,7 @@ class _Resolving:
         return self._whole("moved", trail.document)
 
     def _whole(self, outcome: ChunkOutcome, document: str) -> Resolution:
-        text = self._snapshot.text(document) or ""
+        text = self._memory.text(document) or ""
         return self._answer(document, Anchoring(outcome, 0, len(text)), text)
 
     def _resolve_chunk(self, chunk_id: str) -> Resolution | None:
@@ -142,7 +175,7 @@ class _Resolving:
                 raise self._unknown_version(span)
             return self._find(span, self._present_name(span.document))
         if place.step == len(self._history(place.document)) and span.quote is None:
-            check_range(span, len(self._snapshot.text(place.document) or ""))
+            check_range(span, len(self._memory.text(place.document) or ""))
         return self._resolve_place(place, span)
 
     def _place_of(self, span: SpanReference) -> _Place | None:
@@ -186,7 +219,7 @@ class _Resolving:
 
     def _resolve_place(self, place: _Place, span: SpanReference | None = None) -> Resolution:
         trail = self._follow(place.document, place.step, place.version)
-        text = self._snapshot.text(trail.document)
+        text = self._memory.text(trail.document)
         if trail.is_lost or text is None:
             if span is not None and span.quote is not None and text is not None:
                 return self._find(span, trail.document)
@@ -212,7 +245,7 @@ class _Resolving:
 
     def _find(self, span: SpanReference, document: str) -> Resolution:
         """The passage by its quote, in a version that it was not taken from."""
-        text = self._snapshot.text(document)
+        text = self._memory.text(document)
         if text is None:
             return Resolution(self._reference, "gone", document)
         found = anchor(span.quote, span.prefix, span.suffix, (span.start, span.end), text)
@@ -274,9 +307,7 @@ class _Resolving:
         return steps[-1] if steps else None
 
     def _history(self, document: str) -> list[HistoryEntry]:
-        if document not in self._histories:
-            self._histories[document] = self._snapshot.history(document)
-        return self._histories[document]
+        return self._memory.history(document)
 
     def _unknown_version(self, span: SpanReference) -> NotFoundError:
         return NotFoundError(

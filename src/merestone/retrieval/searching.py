@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import asdict
 
+from merestone.embedding.likeness import VectorStore
 from merestone.retrieval.citation import CitedDocuments, cite
-from merestone.retrieval.ranking import Ranked, Ranking, rank, reference, row
+from merestone.retrieval.filtering import apply_filter, near_misses
+from merestone.retrieval.ranking import Ranked, Ranker, Ranking, rank, reference, row
+from merestone.retrieval.relevance import judge_answer
 from merestone.retrieval.reranking import Reranking, rerank_chunks
 from merestone.retrieval.sides import Mode
 from merestone.retrieval.trace import Trace
@@ -56,36 +58,48 @@ def search(
     where: Filter | None,
     explain: bool,
     reranking: Reranking | None = None,
+    ranker: Ranker = rank,
+    kept: VectorStore | None = None,
 ) -> SearchResult:
     """The best ``k`` chunks, each with its citation. A reranker reads chunks here, whatever its
-    settings say: they are what is handed out."""
+    settings say: they are what is handed out. ``kept`` holds vectors that serve every question."""
     asked = check_question(query, k, mode)
     trace = Trace(explain)
-    with trace.stage("filter") as entry:
-        entry["where"] = None if where is None else asdict(where)
-    ranking = rank(
+    told = apply_filter(snapshot, where, trace)
+    ranking = ranker(
         snapshot, embedder, settings, query, k=k, mode=asked, where=where, least=k, trace=trace
     )
     if reranking is not None:
         ranking = rerank_chunks(ranking, query, reranking, trace)
+    judged = judge_answer(snapshot, embedder, settings, ranking, query, k, trace, kept)
     with trace.stage("cite"):
-        documents = CitedDocuments(snapshot)
+        documents = CitedDocuments(snapshot, settings.editor)
         hits = tuple(
             hit_of(each, documents, settings.precise_share if settings.focus else None)
-            for each in ranking.ranked[:k]
+            for each in judged.ranking.ranked[:k]
         )
     if explain:
         returned = {hit.chunk.id for hit in hits}
-        trace.amend("candidates", ranked=rows(ranking, returned, {}, "beyond k"))
+        trace.amend("candidates", ranked=rows(judged.whole, returned, judged.refusals, "beyond k"))
+        if where is not None:
+            missed = near_misses(snapshot, embedder, settings, query, asked, where)
+            trace.amend("filter", near_misses=missed)
     found = ranking.found
     return SearchResult(
-        query, found.mode, snapshot.library_version, hits, trace.entries, found.notes
+        query,
+        found.mode,
+        snapshot.library_version,
+        hits,
+        trace.entries,
+        (*told, *found.notes, *judged.notes),
+        judged.verdict,
     )
 
 
 def hit_of(each: Ranked, documents: CitedDocuments, share: float | None) -> Hit:
     """A ranked chunk as it is handed out; ``share``: of its best unit's score, from which on other
     units are marked too."""
+    document = documents.of(each.chunk.document)
     return Hit(
         chunk=each.chunk,
         score=round(each.score, 6),
@@ -94,7 +108,8 @@ def hit_of(each: Ranked, documents: CitedDocuments, share: float | None) -> Hit:
             lexical=each.candidate.lexical_rank,
             rerank=each.reread.rank if each.reread else None,
         ),
-        citation=cite(documents.of(each.chunk.document), [each.chunk]),
+        citation=document.linked(cite(document, [each.chunk])),
+        relevance=each.relevance,
         focus=() if share is None else _focus(each, share),
         also=tuple(reference(chunk) for chunk in each.also),
     )

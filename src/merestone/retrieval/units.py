@@ -25,7 +25,7 @@ class ReadUnits(NamedTuple):
     units: tuple[Unit, ...]
     lengths: tuple[int, ...]
     """Terms of each unit's own text."""
-    places: Mapping[str, tuple[int, ...]]
+    places: Mapping[str, Sequence[int]]
     """Term → indexes of the units that hold it, one for each time."""
     terms: tuple[str, ...]
     """Of all units, in order."""
@@ -50,7 +50,7 @@ def units_of(chunk: Chunk) -> ReadUnits:
 def _read(text: str, offset: int, units: tuple[Unit, ...]) -> ReadUnits:
     found: list[Unit] = []
     lengths: list[int] = []
-    places: dict[str, tuple[int, ...]] = {}
+    places: dict[str, list[int]] = {}
     every: list[str] = []
     for unit in units:
         for part in _rows(text[unit.start - offset : unit.end - offset], unit):
@@ -59,7 +59,7 @@ def _read(text: str, offset: int, units: tuple[Unit, ...]) -> ReadUnits:
                 found[-1] = found[-1]._replace(end=part.end)
                 continue
             for term in own:
-                places[term] = (*places.get(term, ()), len(found))
+                places.setdefault(term, []).append(len(found))
             found.append(part)
             lengths.append(len(own))
             every += own

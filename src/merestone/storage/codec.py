@@ -75,8 +75,11 @@ def encode_body(document: Document) -> bytes:
     return zlib.compress(to_json(structure_to_json(document)).encode(), _COMPRESSION_LEVEL)
 
 
-def decode_document(record: DocumentRecord, text: str, body: bytes) -> Document:
-    """The document that was stored; what the record holds too is taken from there."""
+def decode_document(
+    record: DocumentRecord, text: str, body: bytes, *, blocks: bool = True
+) -> Document:
+    """The document that was stored, with or without its blocks; what the record holds too is taken
+    from there."""
     document = Document(
         id=record.id,
         text=text,
@@ -89,7 +92,7 @@ def decode_document(record: DocumentRecord, text: str, body: bytes) -> Document:
         metadata=record.metadata,
     )
     try:
-        return with_structure(document, json.loads(zlib.decompress(body)))
+        return with_structure(document, json.loads(zlib.decompress(body)), blocks=blocks)
     except (zlib.error, ValueError, KeyError, TypeError) as error:
         raise damaged(f"the blocks of {record.id!r}") from error
 

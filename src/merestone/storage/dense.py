@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import apsw
 import numpy as np
-import simsimd
 from numpy.typing import NDArray
 
 from merestone.storage.codec import damaged
 from merestone.storage.generations import numbers as generation_numbers
 from merestone.storage.rows import Row, value_of
+from merestone.storage.simd import simsimd
 from merestone.types import Scored, StoreError, Vectors
 
 Numbers: TypeAlias = NDArray[np.int64]
@@ -32,6 +32,7 @@ _LARGEST_CODE = 127
 _LEAST_RESCORED = 400
 # Share of the product of two norms that float32 arithmetic may be off by, many times over.
 _ROUNDING = 1e-5
+_QUANTISED = 4096
 MOST_BYTES = 1 << 24
 """Of the float16 rows of one segment. A merge holds several copies in memory at a time, which is
 what a sync needs most memory for; SQLite would take a little under 2^30."""
@@ -86,26 +87,34 @@ def add(
     vectors: NDArray[np.float16],
 ) -> None:
     """Store rows as one new segment, or as several if one would be too large."""
-    order = np.argsort(np.asarray(chunks, dtype=np.int64), kind="stable")
-    per_segment = most_rows(vectors.shape[1])
+    rows = np.asarray(vectors, dtype="<f2")
+    codes, scales, bounds = quantise(rows)
+    numbers = np.asarray(chunks, dtype="<i8"), np.asarray(documents, dtype="<i8")
+    stated = scales.astype("<f4"), bounds.astype("<f4")
+    _insert(connection, generation, _Rows(*numbers, *stated, codes, rows))
+
+
+class _Rows(NamedTuple):
+    """What a segment holds, column by column, in any order."""
+
+    chunks: Numbers
+    documents: Numbers
+    scales: Floats
+    bounds: Floats
+    codes: NDArray[np.int8]
+    vectors: NDArray[np.float16]
+
+
+def _insert(connection: apsw.Connection, generation: int, rows: _Rows) -> None:
+    order = np.argsort(rows.chunks, kind="stable")
+    dimension = rows.vectors.shape[1]
+    per_segment = most_rows(dimension)
     for first in range(0, len(order), per_segment):
         part = order[first : first + per_segment]
-        rows = np.ascontiguousarray(vectors[part])
-        codes, scales, bounds = quantise(rows)
         connection.execute(
             "INSERT INTO main.dense (generation, rows, dimension, chunks, documents, scales, "
             "bounds, codes, vectors) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                generation,
-                len(part),
-                rows.shape[1],
-                np.asarray(chunks, dtype="<i8")[part].tobytes(),
-                np.asarray(documents, dtype="<i8")[part].tobytes(),
-                scales.astype("<f4").tobytes(),
-                bounds.astype("<f4").tobytes(),
-                codes.tobytes(),
-                rows.astype("<f2").tobytes(),
-            ),
+            (generation, len(part), dimension, *(column[part].tobytes() for column in rows)),
         )
 
 
@@ -116,6 +125,12 @@ def most_rows(dimension: int) -> int:
 
 def quantise(vectors: NDArray[np.floating]) -> tuple[NDArray[np.int8], Floats, Floats]:
     """int8 codes, a scale a row, and the norms of what is lost and of what is kept."""
+    if len(vectors) > _QUANTISED:
+        # In parts: what is needed in between is several times as large as the result.
+        parts = range(0, len(vectors), _QUANTISED)
+        made = [quantise(vectors[first : first + _QUANTISED]) for first in parts]
+        codes, scales, bounds = (np.concatenate(column) for column in zip(*made, strict=True))
+        return codes, scales, bounds
     exact = vectors.astype(np.float32)
     scales = np.abs(exact).max(axis=1, initial=0) / np.float32(_LARGEST_CODE)
     divisors = np.where(scales > 0, scales, np.float32(1))
@@ -358,28 +373,36 @@ def dead_groups(connection: apsw.Connection, generation: int, dimension: int) ->
     alive: int = value_of(connection, query, (generation,))
     if (stored - alive) * _DEAD_SHARE <= stored:
         return []
+    return _fitting(sizes.items(), dimension)
+
+
+def tier_groups(connection: apsw.Connection, generation: int, dimension: int) -> list[list[int]]:
+    """Numbers of segments that are worth being written as one.
+
+    A tier holds segments of ``4^t`` to ``4^(t+1)`` rows. Those near the largest size stay. A group
+    fits in one segment, however many there are: a first build leaves all of its own in one tier.
+    """
+    tiers: dict[int, list[tuple[int, int]]] = {}
+    for number, rows in _sizes(connection, generation).items():
+        if rows * 2 > most_rows(dimension):
+            continue
+        tiers.setdefault(max(0, rows.bit_length() - 1) // 2, []).append((number, rows))
+    full = [tier for tier in tiers.values() if len(tier) >= _TIER_SEGMENTS]
+    # What is left over of a tier waits for more of its size.
+    return [group for tier in full for group in _fitting(tier, dimension) if len(group) > 1]
+
+
+def _fitting(segments: Iterable[tuple[int, int]], dimension: int) -> list[list[int]]:
+    """Numbers of segments, given with their rows, in groups that fit in one, in their order."""
     groups: list[list[int]] = []
     room = 0
-    for number, rows in sizes.items():
+    for number, rows in segments:
         if rows > room:
             groups.append([])
             room = most_rows(dimension)
         groups[-1].append(number)
         room -= rows
     return groups
-
-
-def tier_groups(connection: apsw.Connection, generation: int, dimension: int) -> list[list[int]]:
-    """Numbers of segments that are worth being written as one.
-
-    A tier holds segments of ``4^t`` to ``4^(t+1)`` rows. Those near the largest size stay.
-    """
-    tiers: dict[int, list[int]] = {}
-    for number, rows in _sizes(connection, generation).items():
-        if rows * 2 > most_rows(dimension):
-            continue
-        tiers.setdefault(max(0, rows.bit_length() - 1) // 2, []).append(number)
-    return [group for group in tiers.values() if len(group) >= _TIER_SEGMENTS]
 
 
 def with_dead_rows(connection: apsw.Connection, generation: int, live: Live) -> list[int]:
@@ -406,15 +429,15 @@ def merge(connection: apsw.Connection, generation: int, group: Sequence[int], li
         np.flatnonzero(np.isin(segment.chunks, np.array(sorted(live(segment.chunks.tolist())))))
         for segment in segments
     ]
-    pairs = list(zip(segments, kept, strict=True))
     if any(len(rows) for rows in kept):
-        add(
-            connection,
-            generation,
-            np.concatenate([segment.chunks[rows] for segment, rows in pairs]).tolist(),
-            np.concatenate([segment.documents[rows] for segment, rows in pairs]).tolist(),
-            np.concatenate([segment.vectors[rows] for segment, rows in pairs]),
+        # A row's codes depend on nothing but the row, so they are taken along.
+        columns = (
+            np.concatenate(
+                [getattr(one, name)[rows] for one, rows in zip(segments, kept, strict=True)]
+            )
+            for name in _Rows._fields
         )
+        _insert(connection, generation, _Rows(*columns))
     connection.executemany(
         "DELETE FROM main.dense WHERE number = ?", [(number,) for number in group]
     )

@@ -16,13 +16,15 @@ from merestone.storage.codec import to_json, to_sql
 from merestone.storage.connection import OlderSchemaError, ReaderPool, open_writer
 from merestone.storage.failures import made, translated
 from merestone.storage.lease import lease, prepare_folder
+from merestone.storage.lexical import TermMemory
 from merestone.storage.migration import migrate
 from merestone.storage.scope import Judgements
 from merestone.storage.snapshot import SQLiteSnapshot
 from merestone.storage.writer import SQLiteWriter, take_generation, write_transaction
-from merestone.types import JSON, EmbedderIdentity, Owner, Reader, StoreError
+from merestone.types import JSON, EmbedderIdentity, GraphSettings, Owner, Reader, StoreError
 
 if TYPE_CHECKING:
+    from merestone.storage.ann_upkeep import GraphCache
     from merestone.storage.dense import Segment, SegmentCache
 
 _JOURNAL_ENTRIES = 1000
@@ -40,13 +42,17 @@ class Segments(Protocol):
 class SQLiteStore:
     """A :class:`~merestone.types.store.Store`. May be used from several threads."""
 
-    def __init__(self, state_dir: str | Path) -> None:
+    def __init__(self, state_dir: str | Path, graph: GraphSettings | None = None) -> None:
+        """``graph``: also keep an approximate index of the vectors, and search by it."""
         self._state = Path(state_dir)
+        self._graph = graph
+        self._graphs: GraphCache | None = None
         self.path = self._state / "library.db"
         self._pool = ReaderPool(self.path)
         self._cache: SegmentCache | None = None
         self._cache_lock = Lock()
         self._judgements = Judgements()
+        self._terms = TermMemory()
 
     def exists(self) -> bool:
         """False until the first writer has made the library."""
@@ -65,8 +71,16 @@ class SQLiteStore:
         with self._connection() as connection, translated(self.path):
             connection.execute("BEGIN")
             snapshot = SQLiteSnapshot(
-                connection, self.path, self._segments, self._judgements, reader, generation
+                connection,
+                self.path,
+                self._segments,
+                self._judgements,
+                reader,
+                generation,
+                self._terms,
             )
+            if self._graph is not None:
+                snapshot.search_by(self._graph, self._graph_cache)
             try:
                 yield snapshot
             finally:
@@ -102,7 +116,7 @@ class SQLiteStore:
         prepare_folder(self._state)
         with self._writing(embedder) as connection:
             generation = take_generation(connection, embedder, rebuild=rebuild)
-            yield SQLiteWriter(connection, self.path, generation)
+            yield SQLiteWriter(connection, self.path, generation, self._graph)
 
     @contextmanager
     def _writing(self, embedder: EmbedderIdentity | None = None) -> Iterator[apsw.Connection]:
@@ -145,7 +159,15 @@ class SQLiteStore:
         """Close idle connections and free the vectors. The store can be used again."""
         self._pool.close()
         with self._cache_lock:
-            self._cache = None
+            self._cache = self._graphs = None
+
+    def _graph_cache(self) -> GraphCache:
+        from merestone.storage.ann_upkeep import GraphCache
+
+        with self._cache_lock:
+            if self._graphs is None:
+                self._graphs = GraphCache()
+            return self._graphs
 
     def _segments(
         self, connection: apsw.Connection, identity: str, version: int, generation: int

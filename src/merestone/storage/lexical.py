@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from threading import Lock
 from typing import TypeAlias
 
 import apsw
 
-from merestone.storage.filters import Condition
 from merestone.storage.generations import lexical_table, vocabulary_table
 from merestone.storage.rows import Row, number_list, value_of
-from merestone.types import Scored
+from merestone.types import Phrase, Scored, TermCounts
 
 Visible: TypeAlias = Callable[[Iterable[int]], set[int]]
 """Says which of some chunk numbers stand for a chunk that the reader may see."""
@@ -23,6 +23,8 @@ _COMMON = 5
 _SMALL = 50
 """Among fewer chunks a term of a few is common already: there none is left out, each may be all
 that a passage has in common with the question."""
+_COUNTED = 1000
+"""Chunks that hold a term up to which it is counted which of them a reader may see."""
 _REMAINING = 3
 """A common term is left out only while so many others stay."""
 
@@ -30,13 +32,43 @@ _REMAINING = 3
 # their place keeps one term one token.
 _UNSTORABLE = re.compile("[\\s\x00-\x1f\x7f-\x9f\u180e\ud800-\udfff]")
 
+_MOST_COUNTS = 100_000
+"""Terms whose counts are remembered."""
+
 _TAKEN = 4
 """So many times the limit are ranked at first where some may be hidden from the reader."""
+
+
+class TermMemory:
+    """How many chunks hold a term, as far as the newest state was asked for it: counting reads
+    the whole list of those that do, and one question asks several times.
+
+    May be used from several threads.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._state: tuple[object, ...] = ()
+        self._counts: dict[str, int] = {}
+
+    def of(self, state: tuple[object, ...]) -> dict[str, int]:
+        """Counts of a state of the library, to be read and added to."""
+        with self._lock:
+            if state != self._state or len(self._counts) > _MOST_COUNTS:
+                self._state, self._counts = state, {}
+            return self._counts
 
 
 def stored_term(term: str) -> str:
     """``term`` as one token of the index."""
     return term if term.isalnum() else _UNSTORABLE.sub("\ufffd", term)
+
+
+def _searched(term: str) -> str:
+    """A term or a phrase as the index holds it."""
+    if isinstance(term, Phrase):
+        return " ".join(stored_term(part) for part in term.split(" ") if part)
+    return stored_term(term)
 
 
 def stored_terms(terms: Iterable[str]) -> str:
@@ -65,12 +97,13 @@ def search(
     generation: int,
     terms: Sequence[str],
     limit: int,
-    permitted: Condition | None,
+    permitted: Sequence[int] | None,
     visible: Visible | None,
+    counts: dict[str, int],
 ) -> list[Scored]:
-    """Best ``limit`` chunks that hold any of ``terms``, of the documents that are permitted and
-    of the chunks that are ``visible`` (``None``: all are)."""
-    wanted = _useful(connection, generation, terms)
+    """Best ``limit`` chunks that hold any of ``terms``, of the documents of these
+    numbers and of the chunks that are ``visible`` (``None``: all are)."""
+    wanted = _useful(connection, generation, terms, counts)
     if not wanted or limit <= 0:
         return []
     table = lexical_table(generation)
@@ -78,8 +111,11 @@ def search(
     values: list[object] = [_match(wanted)]
     if permitted is not None:
         # The plus keeps SQLite from running the match once for each permitted chunk.
-        query += f" AND +rowid IN (SELECT number FROM chunk WHERE document IN ({permitted[0]}))"
-        values += permitted[1]
+        query += (
+            " AND +rowid IN (SELECT number FROM chunk "
+            "WHERE document IN (SELECT value FROM json_each(?)))"
+        )
+        values.append(number_list(permitted))
     query += " ORDER BY score DESC, rowid LIMIT ?"
     taken = limit if visible is None or permitted is not None else _TAKEN * limit
     while True:
@@ -93,10 +129,14 @@ def search(
 
 
 def scores(
-    connection: apsw.Connection, generation: int, terms: Sequence[str], numbers: Sequence[int]
+    connection: apsw.Connection,
+    generation: int,
+    terms: Sequence[str],
+    numbers: Sequence[int],
+    counts: dict[str, int],
 ) -> dict[int, float]:
     """Scores of given chunks, as :func:`search` gives them."""
-    wanted = _useful(connection, generation, terms)
+    wanted = _useful(connection, generation, terms, counts)
     if not wanted or not numbers:
         return {}
     table = lexical_table(generation)
@@ -108,20 +148,60 @@ def scores(
     return dict(rows)
 
 
+def term_counts(
+    connection: apsw.Connection,
+    generation: int,
+    terms: Sequence[str],
+    counts: dict[str, int],
+    visible: int | None,
+) -> TermCounts:
+    """Chunks in the index, and how many of them hold each of ``terms``.
+
+    ``visible`` is how many the reader may see, if not all: then only those count, or else what
+    is asked about a rare word would tell whether a hidden document holds it. Of a word that more
+    than a thousand chunks hold, the share in all chunks is taken: counting them takes long.
+    """
+    query = f"SELECT COUNT(*) FROM {lexical_table(generation)}_docsize"
+    total = value_of(connection, query)
+    held = {
+        term: _holders(connection, generation, stored_term(term), counts) for term in terms if term
+    }
+    if visible is None:
+        return TermCounts(total, held)
+    for term, count in held.items():
+        if count > _COUNTED:
+            held[term] = round(count * visible / total)
+        elif count:
+            held[term] = _visible_holders(connection, generation, stored_term(term))
+    return TermCounts(visible, held)
+
+
+def _visible_holders(connection: apsw.Connection, generation: int, term: str) -> int:
+    table = lexical_table(generation)
+    # The name `chunk` is that of the view, which holds what the reader may see.
+    query = (
+        f"SELECT COUNT(*) FROM {table} WHERE {table} MATCH ? "
+        "AND +rowid IN (SELECT number FROM chunk)"
+    )
+    return int(value_of(connection, query, (_match([term]),)))
+
+
 def _bm25(table: str) -> str:
     # FTS5 gives the better match the smaller number.
     return f"-bm25({table})"
 
 
-def _useful(connection: apsw.Connection, generation: int, terms: Sequence[str]) -> list[str]:
+def _useful(
+    connection: apsw.Connection, generation: int, terms: Sequence[str], counts: dict[str, int]
+) -> list[str]:
     """Terms without those that say little and cost much.
 
     Of the common ones the most common goes first, as long as three that do occur remain.
     """
-    wanted = list(dict.fromkeys(stored_term(term) for term in terms if term))
+    wanted = list(dict.fromkeys(_searched(term) for term in terms if term))
     query = f"SELECT COUNT(*) FROM {lexical_table(generation)}_docsize"
     total = value_of(connection, query)
-    held = {term: _holders(connection, generation, term) for term in wanted}
+    held = {term: _holders(connection, generation, term, counts) for term in wanted}
     if total < _SMALL:
         return wanted
     remaining = sum(1 for count in held.values() if count)
@@ -133,11 +213,16 @@ def _useful(connection: apsw.Connection, generation: int, terms: Sequence[str]) 
     return wanted
 
 
-def _holders(connection: apsw.Connection, generation: int, term: str) -> int:
+def _holders(
+    connection: apsw.Connection, generation: int, term: str, counts: dict[str, int]
+) -> int:
     """Number of chunks that hold ``term``."""
-    query = f"SELECT doc FROM {vocabulary_table(generation)} WHERE term = ?"
-    row = connection.execute(query, (term.lower(),)).fetchone()
-    return row[0] if row else 0
+    known = counts.get(term)
+    if known is None:
+        query = f"SELECT doc FROM {vocabulary_table(generation)} WHERE term = ?"
+        row = connection.execute(query, (term.lower(),)).fetchone()
+        known = counts[term] = row[0] if row else 0
+    return known
 
 
 def _match(terms: Iterable[str]) -> str:

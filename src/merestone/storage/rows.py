@@ -233,8 +233,11 @@ def text(connection: apsw.Connection, document_id: str) -> str | None:
     return None if row is None else from_sql(row[0])
 
 
-def document(connection: apsw.Connection, document_id: str) -> Document | None:
-    """A document whole; without text if none of its versions could ever be read."""
+def document(
+    connection: apsw.Connection, document_id: str, *, blocks: bool = True
+) -> Document | None:
+    """A document whole, or without its blocks; without text if none of its versions could ever be
+    read."""
     found = record(connection, document_id)
     if found is None:
         return None
@@ -244,7 +247,7 @@ def document(connection: apsw.Connection, document_id: str) -> Document | None:
         (to_sql(document_id),),
     ).fetchone()
     if row is not None:
-        return decode_document(found, from_sql(row[0]), row[1])
+        return decode_document(found, from_sql(row[0]), row[1], blocks=blocks)
     return Document(
         id=found.id,
         text="",

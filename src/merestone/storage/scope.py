@@ -50,8 +50,8 @@ CREATE TEMP VIEW document AS SELECT {_RECORD} FROM main.document AS own
     WHERE own.generation = (SELECT generation FROM temp.scope)
     AND own.access IN (SELECT class FROM temp.readable)
     AND own.number NOT IN (SELECT document FROM temp.hidden);
-CREATE TEMP VIEW document_body AS SELECT * FROM main.document_body
-    WHERE document IN (SELECT number FROM temp.document);
+CREATE TEMP VIEW document_body AS SELECT * FROM main.document_body AS body
+    WHERE EXISTS (SELECT 1 FROM temp.document AS own WHERE own.number = body.document);
 CREATE TEMP VIEW chunk AS SELECT * FROM main.chunk
     WHERE generation = (SELECT generation FROM temp.scope)
     AND access IN (SELECT class FROM temp.readable)

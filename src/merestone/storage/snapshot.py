@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import apsw
 
 from merestone.storage import generations, integrity, lexical, rows, scope
-from merestone.storage.filters import permitted
+from merestone.storage.ann_paths import graph_files
+from merestone.storage.filters import Selected, fields, select
 from merestone.storage.scope import Judgements
 from merestone.types import (
-    AllOf,
     Chunk,
     Document,
     DocumentRecord,
     Filter,
     Generation,
+    GraphSettings,
     HistoryEntry,
     JournalEntry,
     Reader,
     Scored,
+    Selection,
     StoreError,
+    TermCounts,
     Vectors,
 )
 
 if TYPE_CHECKING:
+    from merestone.storage.ann_search import Cover
+    from merestone.storage.ann_upkeep import GraphCache
     from merestone.storage.dense import Segment
     from merestone.storage.engine import Segments
 
@@ -62,11 +67,14 @@ class SQLiteSnapshot:
         judgements: Judgements,
         reader: Reader,
         generation: int | None,
+        terms: lexical.TermMemory,
     ) -> None:
         self._open: apsw.Connection | None = connection
         self._path = path
         self._load_segments = segments
         self._segments: tuple[Segment, ...] | None = None
+        self._graph: tuple[GraphSettings, Callable[[], GraphCache]] | None = None
+        self._last_selected: tuple[Filter, Selected] | None = None
         # The transaction takes its snapshot with its first read: this one.
         row: rows.Row = next(connection.execute("SELECT identity, library_version FROM meta"))
         self._identity: str = row[0]
@@ -76,7 +84,12 @@ class SQLiteSnapshot:
             if generation is None
             else generations.numbered(connection, generation)
         )
+        self._counts = terms.of((*row, self._generation.number))
         self._is_limited = scope.enter(connection, reader, self._generation.number, judgements, row)
+
+    def search_by(self, graph: GraphSettings, cache: Callable[[], GraphCache]) -> None:
+        """Find the nearest vectors by the graph that is kept, where there is one and it pays."""
+        self._graph = graph, cache
 
     def end(self) -> None:
         """Refuse any further use."""
@@ -138,9 +151,10 @@ class SQLiteSnapshot:
         """Ids that were removed by hand and are to stay out."""
         return rows.left_out(self._connection)
 
-    def document(self, document: str) -> Document | None:
-        """The document whole; with an empty text if it could never be read."""
-        return rows.document(self._connection, document)
+    def document(self, document: str, *, blocks: bool = True) -> Document | None:
+        """The document whole, or without its blocks; with an empty text if it could never be
+        read."""
+        return rows.document(self._connection, document, blocks=blocks)
 
     def text(self, document: str) -> str | None:
         """The document's text alone; ``None`` if none is stored."""
@@ -170,19 +184,29 @@ class SQLiteSnapshot:
         self, terms: Sequence[str], limit: int, where: Filter | None = None
     ) -> list[Scored]:
         """Best ``limit`` chunks by BM25 among those that ``where`` lets through, best first."""
-        condition = permitted(where) if where is not None else None
+        permitted = self._selected(where).numbers if where is not None else None
         visible = self._live if self._is_limited else None
         number = self._generation.number
-        return lexical.search(self._connection, number, terms, limit, condition, visible)
+        return lexical.search(
+            self._connection, number, terms, limit, permitted, visible, self._counts
+        )
 
     def lexical_scores(self, terms: Sequence[str], numbers: Sequence[int]) -> dict[int, float]:
         """BM25 of these chunks; those that hold no term are absent."""
         visible = sorted(self._live(numbers))
-        return lexical.scores(self._connection, self._generation.number, terms, visible)
+        number = self._generation.number
+        return lexical.scores(self._connection, number, terms, visible, self._counts)
+
+    def term_counts(self, terms: Sequence[str]) -> TermCounts:
+        """Chunks, and how many of them hold each of ``terms``, as far as the reader may know."""
+        visible = self.chunk_count() if self._is_limited else None
+        number = self._generation.number
+        return lexical.term_counts(self._connection, number, terms, self._counts, visible)
 
     def dense(self, vector: Vectors, limit: int, where: Filter | None = None) -> list[Scored]:
         """Best ``limit`` chunks by dot product with ``vector`` of shape ``(dimension,)``, as a
-        scan of every stored float16 row gives them."""
+        scan of every stored float16 row gives them; of those that an approximate index proposes,
+        if the store was opened with one."""
         import numpy as np
 
         from merestone.storage import dense
@@ -190,9 +214,31 @@ class SQLiteSnapshot:
         dense.check_vectors(vector, self._dimension, "The vector of the query")
         documents = None
         if where is not None or self._is_limited:
-            found = self._connection.execute(*permitted(where or AllOf(())))
-            documents = np.fromiter((row[0] for row in found), dtype=np.int64)
-        return dense.search(self._dense_segments(), vector, limit, documents, self._live)
+            documents = np.fromiter(self._permitted(where), dtype=np.int64)
+        segments = self._dense_segments()
+        cover = self._cover(segments)
+        if self._graph is None or cover is None:
+            return dense.search(segments, vector, limit, documents, self._live)
+        from merestone.storage import ann_search
+
+        width = self._graph[0].width
+        return ann_search.search(cover, vector, limit, documents, self._live, width)
+
+    def _cover(self, segments: Sequence[Segment]) -> Cover | None:
+        """The graph that is kept over these segments, if there is one and it is to be used."""
+        if self._graph is None:
+            return None
+        cache = self._graph[1]()
+        number = self._generation.number
+        return cache.cover(self._path.parent, number, segments, self._dimension)
+
+    def selection(self, where: Filter) -> Selection:
+        """How many documents ``where`` lets through, and what it asks for in vain."""
+        return self._selected(where).selection
+
+    def fields(self) -> list[str]:
+        """Names that a filter may use, in order."""
+        return fields(self._connection)
 
     def dense_scores(self, vector: Vectors, numbers: Sequence[int]) -> dict[int, float]:
         """Dot products of these chunks with ``vector``."""
@@ -235,7 +281,8 @@ class SQLiteSnapshot:
         return rows.moves_of(self._connection, document)
 
     def bytes(self) -> dict[str, int]:
-        """Sizes on disk by part; ``log`` is the file beside the library, the rest is in it.
+        """Sizes on disk by part; ``log`` and ``graph`` are files beside the library, the rest is
+        in it.
 
         Raises :class:`StoreError` with code ``owner-only`` for who may not see everything.
         """
@@ -250,6 +297,8 @@ class SQLiteSnapshot:
         sizes["free"] = int(self._connection.pragma("freelist_count")) * page_size
         log = self._path.with_name(self._path.name + "-wal")
         sizes["log"] = log.stat().st_size if log.exists() else 0
+        if self._graph is not None:
+            sizes["graph"] = sum(path.stat().st_size for path in graph_files(self._path.parent))
         return sizes
 
     def check(self) -> list[str]:
@@ -268,6 +317,18 @@ class SQLiteSnapshot:
                 "may read.",
                 "Ask as the owner.",
             )
+
+    def _selected(self, where: Filter) -> Selected:
+        """What ``where`` comes to; both sides of a search ask for the same."""
+        if self._last_selected is None or self._last_selected[0] is not where:
+            self._last_selected = where, select(self._connection, where)
+        return self._last_selected[1]
+
+    def _permitted(self, where: Filter | None) -> Iterable[int]:
+        """Numbers of the documents that ``where`` and the reader's rights let through."""
+        if where is not None:
+            return self._selected(where).numbers
+        return (number for (number,) in self._connection.execute("SELECT number FROM document"))
 
     @property
     def _dimension(self) -> int:

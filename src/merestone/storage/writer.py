@@ -9,6 +9,7 @@ from pathlib import Path
 import apsw
 
 from merestone.storage import faults, generations, rows
+from merestone.storage.ann_paths import discard_graphs
 from merestone.storage.codec import to_json
 from merestone.storage.failures import translated
 from merestone.storage.readers import readers_of
@@ -18,6 +19,7 @@ from merestone.types import (
     Counts,
     EmbedderIdentity,
     Generation,
+    GraphSettings,
     StoreBusyError,
     StoreError,
 )
@@ -29,7 +31,14 @@ _LEXICAL_PAGES = 500
 class SQLiteWriter:
     """What the holder of the lease writes with; made by ``SQLiteStore.writer``."""
 
-    def __init__(self, connection: apsw.Connection, path: Path, generation: Generation) -> None:
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        path: Path,
+        generation: Generation,
+        graph: GraphSettings | None = None,
+    ) -> None:
+        self._graph = graph
         self._connection = connection
         self._path = path
         self._generation = generation
@@ -117,6 +126,19 @@ class SQLiteWriter:
             self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
             faults.reach("after-checkpoint")
 
+    def refresh_index(self) -> None:
+        """Bring the approximate index of the vectors up to what answers, as far as worth while; a
+        store without one deletes what is left of an earlier one."""
+        if self._graph is None:
+            discard_graphs(self._path.parent)
+            return
+        from merestone.storage.ann_upkeep import refresh
+
+        with translated(self._path):
+            answering = generations.answering(self._connection)
+            state, dimension = self._path.parent, answering.embedder.dimension
+            refresh(self._connection, state, answering.number, dimension, self._graph)
+
     def purge(self) -> None:
         """Leave nothing of what was deleted in the file, nor in its log.
 
@@ -124,6 +146,7 @@ class SQLiteWriter:
         of what went, free pages are given back, and the log is cut. Raises ``StoreBusyError`` if a
         reader keeps an old state; what was done until then stays done.
         """
+        discard_graphs(self._path.parent)
         with translated(self._path):
             self.drop_others()
             self._clean_vectors()

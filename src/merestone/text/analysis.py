@@ -13,7 +13,7 @@ import threading
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import Stemmer
 
@@ -28,7 +28,7 @@ MAX_TERM = 64
 """A longer term is cut to its first 64 code points."""
 
 _CACHED_PIECE = 40
-_CACHE_SIZE = 1 << 15
+_CACHE_SIZE = 1 << 16
 
 _STEMMERS = {
     "ar": ("arabic", "arabic"),
@@ -82,12 +82,8 @@ def terms(text: str, language: str | None = None) -> list[str]:
     Accents are removed before stemming, so a word gives the same term typed without them.
     """
     code = _language_code(language)
-    found: list[str] = []
-    for piece in text.split():
-        found.extend(
-            _cached_terms(piece, code) if len(piece) <= _CACHED_PIECE else _piece_terms(piece, code)
-        )
-    return found
+    pieces = text.split()
+    return list(chain.from_iterable(map(_memory(code).__getitem__, pieces)))
 
 
 def query_terms(text: str, language: str | None = None) -> list[str]:
@@ -175,15 +171,38 @@ def _runs(prepared: str) -> Iterator[re.Match[str]]:
     return (_ASCII_RUN if prepared.isascii() else _any_run()).finditer(prepared)
 
 
-@lru_cache(maxsize=_CACHE_SIZE)
-def _cached_terms(piece: str, code: str) -> tuple[str, ...]:
-    return tuple(_piece_terms(piece, code))
+class _Memory(dict[str, tuple[str, ...]]):
+    """Terms of pieces in one language. A plain look-up, since each word of a text makes one."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__()
+        self._code = code
+
+    def __missing__(self, piece: str) -> tuple[str, ...]:
+        found = tuple(_piece_terms(piece, self._code))
+        if len(piece) <= _CACHED_PIECE:
+            # Words come by their frequency: what is common is back at once.
+            if len(self) >= _CACHE_SIZE:
+                self.clear()
+            self[piece] = found
+        return found
+
+
+@cache
+def _memory(code: str) -> _Memory:
+    return _Memory(code)
+
+
+_OPENING, _CLOSING = '("[', '.,;:!?)"]'
+"""What may stand around a word and is no part of a run of ASCII characters there."""
 
 
 def _piece_terms(piece: str, code: str) -> list[str]:
     """Terms of a piece of text without white space."""
-    if piece.isascii() and piece.isalpha() and not _is_camel(piece):
-        return [_stem(piece.lower()[:MAX_TERM], code)]
+    if piece.isascii():
+        word = piece.lstrip(_OPENING).rstrip(_CLOSING)
+        if word.isalpha() and not _is_camel(word):
+            return [_stem(word.lower()[:MAX_TERM], code)]
     found: list[str] = []
     for run in _runs(_prepared(piece)):
         kind, content = run.lastgroup, run[0]

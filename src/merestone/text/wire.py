@@ -58,14 +58,17 @@ def structure_to_json(document: Document) -> dict[str, JSON]:
     }
 
 
-def with_structure(document: Document, parts: Mapping[str, Any]) -> Document:
-    """``document`` with what :func:`structure_to_json` gave. Raises ``ValueError``, ``KeyError``
-    or ``TypeError`` for parts of another shape."""
+def with_structure(
+    document: Document, parts: Mapping[str, Any], *, blocks: bool = True
+) -> Document:
+    """``document`` with what :func:`structure_to_json` gave, or all of it but the blocks, which
+    take longest. Raises ``ValueError``, ``KeyError`` or ``TypeError`` for parts of another
+    shape."""
     return replace(
         document,
         status=Status(parts["status"]),
         encoding=parts["encoding"],
-        blocks=tuple(Block(*block) for block in parts["blocks"]),
+        blocks=tuple(Block(*block) for block in parts["blocks"]) if blocks else (),
         segments=Segments(tuple(Segment(*segment) for segment in parts["segments"])),
         pages=tuple(_page_from_json(page) for page in parts["pages"]),
         line_starts=tuple(accumulate(parts["lines"])),

@@ -3,49 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Literal, NamedTuple
 
 from merestone.types.chunk import Chunk, ContextSpan
+from merestone.types.citation import Citation
 from merestone.types.document import JSON
 from merestone.types.library import HistoryEntry
 from merestone.types.report import ChunkOutcome
-
-
-@dataclass(frozen=True, slots=True)
-class Citation:
-    """Where a passage stands, so that a person or a program finds it again.
-
-    ``start``/``end`` and ``quote``/``prefix``/``suffix`` are the text-position and text-quote
-    selectors of the W3C Web Annotation Data Model (2017), section 4.2.
-    """
-
-    document: str
-    version: str
-    title: str | None
-    heading_path: tuple[str, ...]
-    pages: tuple[int, ...]
-    lines: tuple[int, int] | None
-    start: int
-    end: int
-    quote: str
-    prefix: str
-    suffix: str
-
-    def to_json(self) -> dict[str, JSON]:
-        return {
-            "document": self.document,
-            "version": self.version,
-            "title": self.title,
-            "heading_path": list(self.heading_path),
-            "pages": list(self.pages),
-            "lines": list(self.lines) if self.lines else None,
-            "start": self.start,
-            "end": self.end,
-            "quote": self.quote,
-            "prefix": self.prefix,
-            "suffix": self.suffix,
-        }
 
 
 class Focus(NamedTuple):
@@ -78,7 +43,8 @@ class Hit:
     ranks: Ranks
     citation: Citation
     relevance: float | None = None
-    """0 to 1, comparable between queries; ``None`` where no calibration exists."""
+    """How likely it is to hold an answer, 0 to 1, comparable between queries where ``score`` is
+    not; ``None`` where the embedder's likeness is on no known scale."""
     focus: tuple[Focus, ...] = ()
     """In the order of the text."""
     also: tuple[str, ...] = ()
@@ -96,6 +62,10 @@ class Hit:
         }
 
 
+Verdict = Literal["answered", "unsure", "nothing"]
+"""Whether something that was found seems to answer the question."""
+
+
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     """The answer of ``search``."""
@@ -108,12 +78,15 @@ class SearchResult:
     """One entry a stage, if asked for."""
     notes: tuple[str, ...] = field(default=())
     """What the asker should know, such as a side that was left off."""
+    verdict: Verdict | None = None
+    """``None``: it can't be said, since the embedder's likeness is on no known scale."""
 
     def to_json(self) -> dict[str, JSON]:
         answer: dict[str, JSON] = {
             "query": self.query,
             "mode": self.mode,
             "library_version": self.library_version,
+            "verdict": self.verdict,
             "hits": [hit.to_json() for hit in self.hits],
         }
         if self.notes:
@@ -141,6 +114,8 @@ class Passage:
     shown before the text and is no part of it."""
     also: tuple[str, ...] = ()
     """References to other places that say the same."""
+    relevance: float | None = None
+    """Of the chunk in it that is most likely to hold the answer; see ``Hit.relevance``."""
 
     def to_json(self) -> dict[str, JSON]:
         return {
@@ -155,6 +130,7 @@ class Passage:
             "chunks": list(self.chunks),
             "context": [span._asdict() for span in self.context],
             "also": list(self.also),
+            "relevance": self.relevance,
         }
 
 
@@ -179,6 +155,47 @@ class Decision(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class BudgetPlan:
+    """What is left for evidence of what a model reads at once; all in tokens."""
+
+    model_limit: int
+    system_prompt: int
+    history: int
+    answer_reserve: int
+    safety: int
+    safety_share: float
+    """``safety`` is this share of ``model_limit``."""
+    available: int
+    tokenizer: str
+    """Name of the one that counted."""
+
+    def sum(self) -> str:
+        """The sum on one line."""
+        return (
+            f"{self.model_limit:,} (model limit) - {self.system_prompt:,} (system prompt) - "
+            f"{self.history:,} (history) - {self.answer_reserve:,} (answer) - {self.safety:,} "
+            f"(safety, {100 * self.safety_share:g} % of the model limit) = "
+            f"{self.available:,} tokens."
+        )
+
+    def explain(self) -> str:
+        """The sum, one part a line."""
+        parts = (
+            (self.model_limit, "model limit"),
+            (-self.system_prompt, "system prompt"),
+            (-self.history, "history"),
+            (-self.answer_reserve, "reserved for the answer"),
+            (-self.safety, f"safety, {100 * self.safety_share:g} % of the model limit"),
+            (self.available, f"left for evidence, counted by {self.tokenizer}"),
+        )
+        width = max(len(f"{tokens:,}") for tokens, _ in parts)
+        return "\n".join(f"{tokens:>{width},}  {name}" for tokens, name in parts)
+
+    def to_json(self) -> dict[str, JSON]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
 class ContextResult:
     """The answer of ``context``: ``text`` counts ``tokens``, never more than ``budget``."""
 
@@ -195,6 +212,10 @@ class ContextResult:
     notes: tuple[str, ...] = ()
     trace: tuple[Mapping[str, JSON], ...] = ()
     """One entry a stage, if asked for."""
+    plan: BudgetPlan | None = None
+    """How the budget came about; ``None`` if it was given as a number."""
+    verdict: Verdict | None = None
+    """As in ``SearchResult``."""
 
     def to_json(self) -> dict[str, JSON]:
         answer: dict[str, JSON] = {
@@ -206,8 +227,11 @@ class ContextResult:
             "left_out": [left._asdict() for left in self.left_out],
             "decisions": [decision._asdict() for decision in self.decisions],
             "mode": self.mode,
+            "verdict": self.verdict,
             "library_version": self.library_version,
         }
+        if self.plan:
+            answer["plan"] = self.plan.to_json()
         if self.notes:
             answer["notes"] = list(self.notes)
         if self.trace:

@@ -23,6 +23,10 @@ CODES: dict[str, str] = {
     "ambiguous-asker": (
         "A question names principals and asks as the owner at once. Ask as one or the other."
     ),
+    "ambiguous-quote": (
+        "A quote that should say where an answer stands is in the document several times. Quote "
+        "more of it, or say which place is meant."
+    ),
     "ambiguous-version": (
         "Several versions of the document begin with the abbreviation that a reference gives. "
         "Give more of it; `history` lists the versions whole."
@@ -36,25 +40,64 @@ CODES: dict[str, str] = {
         "rules of access. The message names the file and the place of the fault."
     ),
     "empty-query": "A search needs words. White space alone asks for nothing.",
+    "export-needs-library": (
+        "The format has the texts of the documents in it, and no library was given to take them "
+        "from. Give one, or choose another format."
+    ),
     "extra-missing": (
         "What was asked for needs a package that is not installed by default. The message names "
         "the extra that brings it."
     ),
-    "invalid-budget": "A context needs a budget of at least one token.",
+    "invalid-budget": (
+        "A budget is a whole number of tokens from 0 on, and its parts must leave something of the "
+        "model's limit. The message says what takes how much."
+    ),
     "invalid-chunk-size": (
         "Sizes that can't be met together, such as a target above the limit or an overlap "
         "of more than half a chunk. The message names the setting."
     ),
+    "ambiguous-comparison": (
+        "Recorded runs and configurations that are to be tried were named in one comparison. "
+        "Compare one or the other."
+    ),
+    "invalid-configuration": (
+        "A configuration that is to be tried can't be read, has no name, or changes what can't be "
+        "tried. Write it as table.key=value, or as a table in a file."
+    ),
+    "nothing-to-compare": (
+        "A comparison needs two configurations or two runs at least. Name another one."
+    ),
+    "too-few-questions": (
+        "Tuning chooses by one half of the questions and confirms on the other, and there are not "
+        "even two to split; fitting relevance or the weight of a side needs fifty. Write more; "
+        "with fewer than thirty little can be told."
+    ),
     "invalid-citation": (
         "A file that was given as a reference does not hold a citation. It needs the keys "
-        "document, version, start and end, as every hit has them."
+        "document, version, start and end, as every hit has them, or is an annotation of the W3C "
+        "model with a selector of text."
     ),
     "invalid-document": (
         "What was to be cut is neither a document nor its text, or a document whose blocks do not "
         "fit its text. Read it first."
     ),
-    "invalid-filter": ("The text of a filter can't be read. The message says at which character."),
+    "invalid-filter": (
+        "The text of a filter can't be read. The message says at which character; "
+        "docs/filters.md has the language."
+    ),
+    "invalid-name": (
+        "Something other than a list of names was given where documents or paths are wanted. Give "
+        "texts or paths."
+    ),
     "invalid-k": "A search has to ask for at least one hit.",
+    "invalid-target": (
+        "Indexes are compared on at least one query and one row, with a target above 0 and at most "
+        "1. The target is the share of the nearest passages that has to be found."
+    ),
+    "too-few-chunks": (
+        "Indexes can be compared only on a library that holds some chunks. Below some tens of "
+        "thousands the exact scan is right anyway."
+    ),
     "invalid-pattern": ("A pattern of a source or an ignore file is not one that git would take."),
     "invalid-span": (
         "Something that should be a chunk or a range of a text is neither. Ranges are pairs of "
@@ -72,6 +115,10 @@ CODES: dict[str, str] = {
     "invalid-window": (
         "Windows need a whole size of at least 1 and an overlap from 0 to size - 1."
     ),
+    "invalid-questions": (
+        "A file of questions has lines that can't be read. The message names each line and what is "
+        "wrong with it; nothing of the file is used until they are mended."
+    ),
     "library-closed": "A library was used after it was closed. Open it again.",
     "max-tokens-too-large": (
         "Chunks would be longer than what the embedder reads; the rest of each would "
@@ -84,9 +131,50 @@ CODES: dict[str, str] = {
     "no-configuration": (
         "Neither the folder nor any above it holds a merestone.toml. `merestone init` writes one."
     ),
+    "gate-not-comparable": (
+        "A run and its baseline have no question or no measure in common, so neither is better. "
+        "Make a new baseline, or name a measure that both have."
+    ),
+    "invalid-run": (
+        "A file that should be the record of an evaluation is none, or of a newer version. "
+        "The message says what is missing; `merestone eval` writes one."
+    ),
+    "no-baseline": (
+        "A gate has nothing to hold a run against: no baseline and no named questions. "
+        "`merestone gate --update-baseline` makes a baseline."
+    ),
+    "no-questions": (
+        "An evaluation was asked for with an empty list of questions. "
+        "Write some, or let `merestone questions suggest` draft them."
+    ),
+    "unknown-view": (
+        "A part of an evaluation was chosen that does not exist, or none at all. "
+        "The message lists the names."
+    ),
+    "no-runs": "A report was asked for without a run to tell of. `merestone eval` records one.",
     "owner-only": (
         "There are rules of access, and what was asked for looks at the whole library. Ask as "
         "the owner, with --as-owner or as_owner=True."
+    ),
+    "passage-changed": (
+        "A passage that was to be kept as an answer is not in its document any more as it was. "
+        "Search again and name the passage as it is now."
+    ),
+    "question-exists": (
+        "A question of that id is in the file already and says something else. Give another id, or "
+        "edit the file."
+    ),
+    "questions-not-found": (
+        "There is no file of questions where one was looked for, or not just one. `merestone "
+        "questions add` and `suggest` begin one."
+    ),
+    "suggest-not-configured": (
+        "A model is to word draft questions, and only one of its address and its name is set. Set "
+        "url and model of [evaluation.suggest], or neither."
+    ),
+    "suggest-refused": (
+        "The endpoint that is to word draft questions refuses to: a wrong key, model or address. "
+        "The message has its own words; `suggest --rules` needs none."
     ),
     "semantic-needs-embedder": (
         "A strategy that judges by meaning was asked for without an embedder. Give one, or set "
@@ -104,6 +192,13 @@ CODES: dict[str, str] = {
     "two-configurations": (
         "A folder has a merestone.toml and settings in its pyproject.toml too, so rules of access "
         "in one of them could be taken to be in force and are not. Keep all settings in one file."
+    ),
+    "unknown-format": (
+        "Questions are read and written in a few formats only. The message lists their names."
+    ),
+    "unknown-measure": (
+        "A measure was asked for that does not exist under that name. Measures of documents have "
+        "the names of ir-measures, such as nDCG@10."
     ),
     "unknown-mode": "A search runs in the mode hybrid, dense or lexical.",
     "unknown-plugin": (
@@ -397,7 +492,14 @@ CODES: dict[str, str] = {
         "A filter makes more comparisons than one query can hold. Use `in` with one list "
         "in place of many comparisons joined by `or`."
     ),
-    "filter-value": "A filter compares with a value that its operator cannot take.",
+    "filter-not-joined": (
+        "A filter in Python was used as true or false, which `and`, `or`, `not` and `a < b < c` do "
+        "without saying so. Join filters by &, | and ~."
+    ),
+    "filter-value": (
+        "A filter compares with a value that its operator cannot take, or is no filter at all. "
+        "docs/filters.md says what can be compared."
+    ),
     "library-exists": (
         "An archive was to be imported where there is a library already. Nothing was written "
         "over; name another folder, or move the old library away."
@@ -417,6 +519,10 @@ CODES: dict[str, str] = {
     "put-mismatch": (
         "Parts of a document to be stored disagree: record, text and chunks must be of "
         "one document and version."
+    ),
+    "library-changing": (
+        "The library was written to each time when several askers were to see one state of it. "
+        "Evaluate when no sync is at work."
     ),
     "reader-keeps-log": (
         "`gc --purge` could not cut the log of the library, since a reader keeps an older state; "
@@ -448,6 +554,17 @@ CODES: dict[str, str] = {
     ),
     # Finding things
     "unknown-code": "`explain` was given a code that no message has.",
+    "run-not-found": (
+        "No recorded evaluation has that name. Give a file, the first digits of its id, or `last`."
+    ),
+    "question-not-found": (
+        "A question was named by an id that none in the file has. `merestone questions list` shows "
+        "them."
+    ),
+    "quote-not-found": (
+        "The words that should say where an answer stands are not in the document, or not so "
+        "often. Copy them as `show` prints them."
+    ),
     "reference-not-found": "No chunk, document or span is known under the reference.",
     "span-not-found": "The document is known, but has no such range of characters.",
     "version-not-found": "The document is known, but its text has changed since that version.",

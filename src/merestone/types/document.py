@@ -181,7 +181,7 @@ class Document:
         if it is empty; ``None`` without lines."""
         if not self.line_starts:
             return None
-        ranges = self.segments.to_source((start, max(end, start + 1)))
+        ranges = list(self.segments.source_pieces((start, max(end, start + 1))))
         if not ranges:
             return None
         first = min(r.start for r in ranges)
@@ -213,7 +213,7 @@ class Document:
         character behind it if it is empty."""
         if not self.pages:
             return ()
-        ranges = self.segments.to_source((start, max(end, start + 1)))
+        ranges = self.segments.source_pieces((start, max(end, start + 1)))
         return tuple(sorted({r.page for r in ranges if r.page is not None}))
 
     def boxes_of(self, start: int, end: int) -> tuple[Box, ...]:

@@ -129,37 +129,17 @@ class Scored(NamedTuple):
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """``field operator value`` of a filter. ``value`` is a list for ``in``."""
+class Phrase(str):
+    """Terms parted by single spaces, to be found side by side, where terms are wanted."""
 
-    field: str
-    operator: Literal["=", "!=", "<", "<=", ">", ">=", "in", "like"]
-    value: JSON
+    __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class AllOf:
-    """Every part holds."""
+class TermCounts(NamedTuple):
+    """How many chunks there are, and how many hold a term."""
 
-    parts: tuple[Filter, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class AnyOf:
-    """At least one part holds."""
-
-    parts: tuple[Filter, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class NoneOf:
-    """The part does not hold."""
-
-    part: Filter
-
-
-Filter = Comparison | AllOf | AnyOf | NoneOf
+    total: int
+    holders: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)

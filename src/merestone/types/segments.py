@@ -96,6 +96,23 @@ class Segments:
         inserted text alone has no source, nor has an empty one: the result is empty.
         """
         found: list[SourceSpan] = []
+        for piece in self.source_pieces(span):
+            start, end, page = piece
+            previous = found[-1] if found else None
+            if (
+                previous is not None
+                and previous.page == page
+                and previous.end <= start
+                and self._only_deleted(previous, start, page)
+            ):
+                found[-1] = SourceSpan(previous.start, end, page)
+            else:
+                found.append(piece)
+        return tuple(found)
+
+    def source_pieces(self, span: tuple[int, int]) -> Iterator[SourceSpan]:
+        """As :meth:`to_source`, a range for each segment: quicker where only the first and the
+        last place matter."""
         for item in self._overlapping(span):
             if item.kind == "insert" or item.kind == "delete":
                 continue
@@ -103,17 +120,7 @@ class Segments:
             if item.kind == "copy":
                 start += max(0, span[0] - item.start)
                 end -= max(0, item.end - span[1])
-            previous = found[-1] if found else None
-            if (
-                previous is not None
-                and previous.page == item.page
-                and previous.end <= start
-                and self._only_deleted(previous, start, item.page)
-            ):
-                found[-1] = SourceSpan(previous.start, end, item.page)
-            else:
-                found.append(SourceSpan(start, end, item.page))
-        return tuple(found)
+            yield SourceSpan(start, end, item.page)
 
     def _only_deleted(self, previous: SourceSpan, start: int, page: int | None) -> bool:
         """True if the source between two ranges that follow in the text holds no other text."""

@@ -182,6 +182,16 @@ class RerankingSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphSettings:
+    """Of an approximate index of the vectors, an HNSW graph."""
+
+    links: int = 16
+    """Of each row to others; twice as many on the lowest level."""
+    width: int = 128
+    """Rows that a search keeps in sight: more find more and take longer."""
+
+
+@dataclass(frozen=True, slots=True)
 class RetrievalSettings:
     """How candidates are found and fused."""
 
@@ -209,6 +219,51 @@ class RetrievalSettings:
     """``context`` in its precise form stops below this share of the best score."""
     precise_passages: int = 20
     """Passages that it gives at most."""
+    editor: str = ""
+    """How the link of a citation opens a text file, with ``{path}`` and ``{line}``, such as
+    ``vscode://file{path}:{line}``; empty: ``path:line``."""
+    min_relevance: float = 0.0
+    """Hits of less relevance are left out; 0: none are. See ``retrieval.relevance``."""
+    relevance: tuple[float, ...] = ()
+    """What the library's own questions taught of its relevance: an intercept and a slope for the
+    log-odds. Empty: as it is shipped."""
+    index: str = "exact"
+    """How the nearest vectors are found: ``exact`` scans all, ``hnsw`` asks a graph (extra ``ann``)
+    where that is quicker."""
+    hnsw_links: int = 16
+    hnsw_width: int = 128
+
+    @property
+    def graph(self) -> GraphSettings | None:
+        """Of the graph; ``None``: every vector is scanned."""
+        return GraphSettings(self.hnsw_links, self.hnsw_width) if self.index == "hnsw" else None
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestSettings:
+    """Which model words draft questions, if any; else they are made by rules."""
+
+    url: str = ""
+    """Of an endpoint that speaks as OpenAI's does, such as ``http://localhost:11434/v1``."""
+    model: str = ""
+    api_key_env: str = ""
+    """The environment variable that holds the key. The key itself is never kept."""
+    timeout_seconds: float = 60.0
+    """For one request, its answer included."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateSettings:
+    """What must not get worse."""
+
+    must_hold: tuple[str, ...] = ()
+    """Ids of questions whose answer must be served whole."""
+    measure: str = ""
+    """Such as ``GoldCoverage@1000t``; empty: ``GoldCoverage`` in the main view."""
+    baseline: str = ""
+    """Absolute path of the run that is held against, or ``last``: the newest saved one."""
+    max_drop: float = 0.0
+    """A significant drop of the measure up to this is let through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +278,8 @@ class EvaluationSettings:
     """Token budgets of ``context`` that are scored."""
     tokenizer: str = ""
     """Name or file of the one that budgets are counted by; empty: the embedder's."""
+    suggest: SuggestSettings = field(default_factory=SuggestSettings)
+    gate: GateSettings = field(default_factory=GateSettings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,15 @@ from typing import Protocol
 from merestone.types.access import Reader
 from merestone.types.chunk import Chunk
 from merestone.types.document import JSON, Document
+from merestone.types.filters import Filter, Selection
 from merestone.types.library import (
     Change,
     Counts,
     DocumentRecord,
-    Filter,
     HistoryEntry,
     JournalEntry,
     Scored,
+    TermCounts,
 )
 from merestone.types.protocols import Vectors
 
@@ -88,8 +89,9 @@ class Snapshot(Protocol):
     def left_out(self) -> frozenset[str]:
         """Ids that were removed by hand and are to stay out."""
 
-    def document(self, document: str) -> Document | None:
-        """The document whole, text and blocks included; ``None`` if unknown."""
+    def document(self, document: str, *, blocks: bool = True) -> Document | None:
+        """The document whole, text and blocks included; ``None`` if unknown. Without blocks it is
+        read in less time, and can still say where a place is in the source."""
 
     def text(self, document: str) -> str | None:
         """The document's text alone, which is quicker; ``None`` if none is stored."""
@@ -111,13 +113,25 @@ class Snapshot(Protocol):
         self, terms: Sequence[str], limit: int, where: Filter | None = None
     ) -> list[Scored]:
         """Best ``limit`` live chunks by BM25 among those that ``where`` lets through, best first.
-        ``terms`` come from ``text.analysis``; a chunk matches if it holds any."""
+        ``terms`` come from ``text.analysis``, and may be a :class:`Phrase` of such; a chunk
+        matches if it holds any."""
+
+    def selection(self, where: Filter) -> Selection:
+        """How many documents ``where`` lets through, and what it asks for in vain."""
+
+    def fields(self) -> list[str]:
+        """Names that a filter may use: those that every document has by itself, and those of the
+        metadata that a document has a value under; in order."""
 
     def dense(self, vector: Vectors, limit: int, where: Filter | None = None) -> list[Scored]:
         """Best ``limit`` live chunks by dot product with ``vector`` of shape ``(dimension,)``."""
 
     def lexical_scores(self, terms: Sequence[str], numbers: Sequence[int]) -> dict[int, float]:
         """BM25 of these chunks; those that hold no term are absent."""
+
+    def term_counts(self, terms: Sequence[str]) -> TermCounts:
+        """How many chunks there are and how many hold each term, among those that the reader may
+        see. Of a word that very many hold, the share among all chunks may be taken."""
 
     def dense_scores(self, vector: Vectors, numbers: Sequence[int]) -> dict[int, float]: ...
 
@@ -185,6 +199,9 @@ class Writer(Protocol):
 
     def maintain(self) -> None:
         """Merge small vector segments, optimise, checkpoint, as far as worth while."""
+
+    def refresh_index(self) -> None:
+        """Bring what only speeds up reading, if there is such a thing, up to what answers."""
 
     def purge(self) -> None:
         """Leave nothing of what was deleted in the file, nor in its log.

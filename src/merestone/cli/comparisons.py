@@ -1,0 +1,270 @@
+"""Telling a comparison of configurations on a terminal."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Iterator, Sequence
+from string import ascii_uppercase
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from merestone.evaluation.comparison import Comparison, Contrast
+from merestone.evaluation.measures import at
+from merestone.evaluation.report.words import change, cost, figure, probability
+
+_WIDTH = 100
+_ROWS = 10
+_MARKS = {"better": "▲", "worse": "▼"}
+_GROUPED = 2
+_FEW_MEASURES = 6
+"""In a table of many configurations."""
+_COSTS = (
+    ("chunks", "chunks"),
+    ("tokens_stored", "tokens\nstored"),
+    ("tokens_to_embed", "tokens\nto embed"),
+    ("index_bytes", "index"),
+    ("passages_per_question", "passages\na question"),
+    ("seconds_per_question", "time\na question"),
+)
+_ASKED = (
+    ("Hit", "Do the right passages appear?", "of the questions have one"),
+    ("FullGold", "Are they complete?", "have the whole answer"),
+    ("Duplication", "Is context duplicated?", "of the text comes twice"),
+)
+
+
+def told_comparison(comparison: Comparison) -> str:
+    """Verdicts first, then what they rest on."""
+    return printed(_parts(comparison))
+
+
+def printed(parts: Iterator[str | Table]) -> str:
+    """Texts and tables as wide as the terminal, without colours."""
+    file = io.StringIO()
+    console = Console(
+        file=file,
+        width=max(60, min(160, shutil.get_terminal_size((_WIDTH, 24)).columns)),
+        color_system=None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+    for part in parts:
+        console.print(part)
+    return "\n".join(line.rstrip() for line in file.getvalue().splitlines()).strip()
+
+
+def simple_table(*titles: str, numbers: Sequence[int] = ()) -> Table:
+    """``numbers`` are the columns that are set to the right."""
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for place, title in enumerate(titles):
+        is_number = place in numbers
+        table.add_column(
+            title,
+            justify="right" if is_number else "left",
+            overflow="fold",
+            no_wrap=is_number,
+        )
+    return table
+
+
+def _parts(comparison: Comparison) -> Iterator[str | Table]:
+    first = comparison.runs[0]
+    count = f"{len(first.results)}"
+    if first.skipped:
+        count += f" of {len(first.results) + len(first.skipped)}"
+    yield f"{count} questions. What decides: {comparison.measures[0]}.\n"
+    yield from _verdicts(comparison)
+    if len(comparison.runs) == 2:
+        yield from _answers(comparison)
+        yield _two(comparison)
+    else:
+        yield _many(comparison)
+    yield ""
+    for name, columns in comparison.tables.items():
+        yield f"{name}, all else as it is"
+        yield _one_variable(comparison, name, columns)
+        yield ""
+    groups = _groups(comparison)
+    if groups is not None:
+        yield groups
+        yield ""
+    yield _costs(comparison)
+    yield ""
+    matrix = _matrix(comparison)
+    if matrix is not None:
+        yield matrix
+        yield ""
+    for warning in _warnings(comparison):
+        yield f"! {warning}"
+
+
+def _letter(column: int) -> str:
+    """A to Z, then AA and on."""
+    more, last = divmod(column, len(ascii_uppercase))
+    return (_letter(more - 1) if more else "") + ascii_uppercase[last]
+
+
+def _named(comparison: Comparison, column: int) -> str:
+    return f"{_letter(column)}  {comparison.names[column]}"
+
+
+def _verdicts(comparison: Comparison) -> Iterator[str]:
+    yield _named(comparison, 0)
+    for column in range(1, len(comparison.runs)):
+        contrast = comparison.contrast(column, comparison.measures[0])
+        words = contrast.verdict.words if contrast else "No question was scored by both."
+        yield f"{_named(comparison, column)}\n     {words}"
+    yield ""
+
+
+def _answers(comparison: Comparison) -> Iterator[str]:
+    """The three questions of a first comparison, answered from the hits."""
+    hits = next((view for view in comparison.runs[0].views if view.isdigit()), None)
+    if hits is None:
+        return
+    for measure, asked, means in _ASKED:
+        name = at(measure, hits)
+        first, second = (run.measures.get(name) for run in comparison.runs)
+        contrast = comparison.contrast(1, name)
+        if contrast is None or first is None or second is None:
+            continue
+        yield (
+            f"{asked} Among {hits} hits {figure(name, first.mean)} (A) and "
+            f"{figure(name, second.mean)} (B) {means}: {_short(contrast)}."
+        )
+    yield ""
+
+
+def _short(contrast: Contrast) -> str:
+    kind = contrast.verdict.kind
+    if kind in _MARKS:
+        return f"B is {kind}"
+    return "the same on every question" if _is_tie(contrast) else kind
+
+
+def _two(comparison: Comparison) -> Table:
+    """A row for each measure."""
+    table = simple_table("", "A", "B", "difference", "95 % interval", "p", "", numbers=range(1, 6))
+    for measure in comparison.measures:
+        contrast = comparison.contrast(1, measure)
+        table.add_row(
+            measure,
+            *(_mean(comparison, column, measure) for column in (0, 1)),
+            *(_difference(contrast) if contrast else ("", "", "", "")),
+        )
+    return table
+
+
+def _many(comparison: Comparison) -> Table:
+    """A row for each configuration."""
+    measures = comparison.measures[:_FEW_MEASURES]
+    titles = [measure.replace("@", "\n@") for measure in measures]
+    table = simple_table("", *titles, numbers=range(1, len(titles) + 1))
+    for column in range(len(comparison.runs)):
+        cells = []
+        for measure in measures:
+            contrast = comparison.contrast(column, measure)
+            mark = _MARKS.get(contrast.verdict.kind, "") if contrast else ""
+            cells.append(f"{mark} {_mean(comparison, column, measure)}".strip())
+        table.add_row(_named(comparison, column), *cells)
+    return table
+
+
+def _one_variable(comparison: Comparison, name: str, columns: Sequence[int]) -> Table:
+    deciding = comparison.measures[0]
+    titles = (deciding, "difference", "95 % interval", "p", "")
+    table = simple_table("", *titles, numbers=range(1, 5))
+    table.add_row("as it is", _mean(comparison, 0, deciding), "", "", "", "")
+    for column in columns:
+        contrast = comparison.contrast(column, deciding)
+        label = comparison.names[column].removeprefix(f"{name}=")
+        told = _difference(contrast) if contrast else ("", "", "", "")
+        table.add_row(label, _mean(comparison, column, deciding), *told)
+    return table
+
+
+def _groups(comparison: Comparison) -> Table | None:
+    """Groups of questions in which something can be told, by what decides and by whole answers."""
+    measures = comparison.measures[:_GROUPED]
+    told = [
+        each
+        for each in comparison.contrasts
+        if each.group and each.measure in measures and each.verdict.kind in _MARKS
+    ]
+    if not told:
+        return None
+    titles = ("questions", "", "", "difference", "95 % interval", "p", "")
+    table = simple_table(*titles, numbers=range(3, 6))
+    for each in told:
+        group = f"{each.group} ({each.difference.count})"
+        table.add_row(group, _letter(each.column), each.measure, *_difference(each))
+    return table
+
+
+def _costs(comparison: Comparison) -> Table:
+    main = comparison.runs[0].main
+    listed = [*_COSTS[:3], (f"tokens_retrieved@{main}", f"tokens\nat {main}"), *_COSTS[3:]]
+    known = [each for each in listed if any(each[0] in run.costs for run in comparison.runs)]
+    titles = [title for _, title in known]
+    if comparison.embedded:
+        titles.append("texts\nembedded")
+    table = simple_table("", *titles, numbers=range(1, len(titles) + 1))
+    for column, run in enumerate(comparison.runs):
+        cells = [cost(name, run.costs[name]) if name in run.costs else "" for name, _ in known]
+        if comparison.embedded:
+            cells.append(f"{comparison.embedded[column]:,}")
+        table.add_row(_letter(column), *cells)
+    return table
+
+
+def _matrix(comparison: Comparison) -> Table | None:
+    rows = [row for row in comparison.matrix if row.is_different]
+    if not rows:
+        return None
+    title = f"{len(rows)} of {len(comparison.matrix)} questions are answered differently"
+    if len(rows) > _ROWS:
+        title += f"; {_ROWS} of them"
+    table = simple_table(title, *map(_letter, range(len(comparison.runs))))
+    for row in rows[:_ROWS]:
+        table.add_row(f"{row.id}: {row.question}", *row.outcomes)
+    return table
+
+
+def _warnings(comparison: Comparison) -> list[str]:
+    return list(dict.fromkeys([*comparison.warnings, *comparison.runs[0].warnings]))
+
+
+def _mean(comparison: Comparison, column: int, measure: str) -> str:
+    found = comparison.runs[column].measures.get(measure)
+    return figure(measure, found.mean) if found else ""
+
+
+def _difference(contrast: Contrast) -> tuple[str, str, str, str]:
+    found, name, kind = contrast.difference, contrast.measure, contrast.verdict.kind
+    told: str = kind
+    if kind in _MARKS:
+        told = f"{_MARKS[kind]} {kind}"
+    elif _is_tie(contrast):
+        told = "the same on every question"
+    elif contrast.verdict.needed:
+        told = f"cannot tell; needs about {_rounded(contrast.verdict.needed)} questions"
+    return (
+        change(name, found.mean),
+        f"{change(name, found.low)} to {change(name, found.high)}",
+        probability(found.adjusted_p),
+        told,
+    )
+
+
+def _rounded(count: int) -> str:
+    """To two digits."""
+    step = 10 ** max(0, len(str(count)) - 2)
+    return f"{-(-count // step) * step:,}"
+
+
+def _is_tie(contrast: Contrast) -> bool:
+    return not contrast.difference.mean and not contrast.difference.spread

@@ -1,0 +1,104 @@
+"""``merestone gate``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from merestone.cli.eval import questions_of, questions_option
+from merestone.cli.main import FINDINGS
+from merestone.cli.progress import shown_progress
+from merestone.cli.session import answer, asker, asker_options, json_option, open_library
+from merestone.evaluation.evaluating import evaluate
+from merestone.evaluation.gate import GateReport, judge
+from merestone.evaluation.run_changes import QuestionChange
+from merestone.evaluation.run_files import (
+    LAST,
+    find_run,
+    load_run,
+    runs_folder,
+    save_run,
+    write_run,
+)
+from merestone.evaluation.runs import Run
+from merestone.library import Library
+from merestone.types import SettingsError
+
+_WORSE = 10
+
+
+@click.command("gate")
+@questions_option
+@asker_options
+@click.option(
+    "--update-baseline", is_flag=True, help="Make this run the baseline, if named questions hold."
+)
+@json_option
+@click.pass_obj
+def command(
+    directory: Path,
+    file: Path | None,
+    principals: tuple[str, ...],
+    as_owner: bool,
+    update_baseline: bool,
+    as_json: bool,
+) -> int:
+    """Fail if the library answers your questions worse than before.
+
+    That is, with exit code 1, if a question of evaluation.gate.must_hold is not answered whole, or
+    if evaluation.gate.measure fell significantly below the baseline.
+    """
+    with open_library(directory) as library, shown_progress(as_json, "questions") as progress:
+        settings = library.settings.evaluation.gate
+        baseline = None if update_baseline else _baseline(library)
+        questions = questions_of(library, file)
+        who = asker(principals, as_owner)
+        run = evaluate(library, questions, progress=progress, **who)
+        report = judge(run, baseline, settings)
+        if report.passes or settings.baseline != LAST:
+            # A run that failed must not be what the next one is held against.
+            save_run(run, runs_folder(library.settings.state))
+        if update_baseline and report.passes and settings.baseline != LAST:
+            write_run(run, Path(settings.baseline), served=False)
+    answer(report, as_json, lambda: _told(report, run, settings.baseline, update_baseline))
+    return 0 if report.passes else FINDINGS
+
+
+def _baseline(library: Library) -> Run | None:
+    """The run to hold against; ``None`` if there is none and named questions are held alone."""
+    settings = library.settings.evaluation.gate
+    path = Path(settings.baseline)
+    if settings.baseline == LAST:
+        return load_run(find_run(LAST, runs_folder(library.settings.state)))
+    if path.is_file():
+        return load_run(path)
+    if settings.must_hold:
+        return None
+    raise SettingsError(
+        "no-baseline",
+        f"There is no baseline at {path}, and no question is named that must hold.",
+        "Make one with `merestone gate --update-baseline` and commit it.",
+    )
+
+
+def _told(report: GateReport, run: Run, baseline: str, is_update: bool) -> str:
+    lines = ["The gate passes." if report.passes else "The gate fails."]
+    lines += [f"FAILED {failure}" for failure in report.failures]
+    if report.baseline:
+        lines.append(f"Run {report.run[:12]} against {report.baseline[:12]}, by {report.measure}.")
+    elif is_update and report.passes:
+        lines.append(f"Run {report.run[:12]} is the baseline now: {baseline}.")
+    else:
+        lines.append("There is no baseline: only named questions were held.")
+    if report.failures and report.worse:
+        lines.append("What got worse:")
+        lines += [_worse(each) for each in report.worse[:_WORSE]]
+    lines += [f"note: {note}" for note in report.notes]
+    lines += [f"note: {warning}" for warning in run.warnings]
+    return "\n".join(lines)
+
+
+def _worse(each: QuestionChange) -> str:
+    old, new = each.values
+    return f"  {each.after.id}  {old:.2f} → {new:.2f}  {each.after.question}  {each.after.detail}"

@@ -1,0 +1,313 @@
+"""``merestone questions``."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from merestone.cli.export import writable_target
+from merestone.cli.questions_told import (
+    told_check,
+    told_import,
+    told_questions,
+    told_suggestion,
+)
+from merestone.cli.session import (
+    amount,
+    answer,
+    asked,
+    asker_options,
+    json_option,
+    open_library,
+)
+from merestone.evaluation.checking import check_questions
+from merestone.evaluation.evidence_selection import cited_evidence, quoted_evidence
+from merestone.evaluation.exporting import EXPORTS, export_questions
+from merestone.evaluation.importing import FORMATS, import_questions
+from merestone.evaluation.question_json import question_to_json
+from merestone.evaluation.question_writer import QuestionWriter
+from merestone.evaluation.questions import Evidence, Question, Questions, question_id
+from merestone.evaluation.suggesting import suggest_questions
+from merestone.library import Library
+from merestone.types import SettingsError, Snapshot
+
+FINDINGS = 1
+_file_option = click.option(
+    "--file",
+    type=click.Path(path_type=Path),
+    help="The file of questions; else evaluation.questions of the configuration.",
+)
+
+
+@click.group("questions")
+def command() -> None:
+    """Keep questions with their answers, to measure with: `eval`, `compare` and `tune` ask them.
+
+    They are lines of a file in your repository. Answers are spans of documents, so they survive
+    another cutting, and `check` follows them through edits.
+    """
+
+
+@command.command("add")
+@click.argument("question")
+@click.option(
+    "--hit",
+    "hits",
+    metavar="REF",
+    multiple=True,
+    help="A passage that answers: a chunk id, document#start-end, a document, or the JSON file of "
+    "a citation. May be repeated.",
+)
+@click.option("--doc", metavar="ID", help="The document that --quote is of; alone: all of it.")
+@click.option("--quote", metavar="TEXT", help="Words of the document that answer.")
+@click.option("--occurrence", type=click.IntRange(1), help="Which place, if the quote has several.")
+@click.option("--answerless", is_flag=True, help="Nothing in the library answers it.")
+@click.option("--tag", "tags", multiple=True, help="A word to group it by; may be repeated.")
+@click.option(
+    "--match",
+    type=click.Choice(["all", "any"]),
+    default=None,
+    help="Whether a full answer needs every passage, or each alone answers.",
+)
+@click.option("--id", "id", metavar="ID", help="Its name; else made of the question.")
+@_file_option
+@asker_options
+@json_option
+@click.pass_obj
+def add(
+    directory: Path,
+    question: str,
+    hits: tuple[str, ...],
+    doc: str | None,
+    quote: str | None,
+    occurrence: int | None,
+    answerless: bool,
+    tags: tuple[str, ...],
+    match: str | None,
+    id: str | None,
+    file: Path | None,
+    principals: tuple[str, ...],
+    as_owner: bool,
+    as_json: bool,
+) -> None:
+    """Add QUESTION with the passages that answer it; passages are added to one that is there."""
+    if answerless == bool(hits or doc) or (quote and not doc):
+        raise click.UsageError("Say what answers: --hit, --doc with --quote, or --answerless.")
+    with open_library(directory) as library:
+        path = _path(library, directory, file)
+        questions = _known(path)
+        with _snapshot(library, principals, as_owner) as snapshot:
+            found = [asked(hit, lambda each: cited_evidence(snapshot, each)) for hit in hits]
+            if doc and quote:
+                found.append(quoted_evidence(snapshot, doc, quote, occurrence))
+            elif doc:
+                found.append(cited_evidence(snapshot, doc))
+    made = _with_evidence(questions, id or question_id(question), question, found)
+    made = replace(made, tags=tuple(dict.fromkeys((*made.tags, *tags))))
+    if match:
+        made = replace(made, match="any" if match == "any" else "all")
+    questions.with_all([made]).save(path)
+    shape = question_to_json(made)
+    pieces = amount(len(made.evidence), "piece") + " of evidence"
+    answer(shape, as_json, lambda: f"{made.id}: {made.question}\n{pieces}, in {path}")
+
+
+@command.command("check")
+@click.option("--apply", "is_applied", is_flag=True, help="Write what is certain into the file.")
+@_file_option
+@asker_options
+@json_option
+@click.pass_obj
+def check(
+    directory: Path,
+    is_applied: bool,
+    file: Path | None,
+    principals: tuple[str, ...],
+    as_owner: bool,
+    as_json: bool,
+) -> int:
+    """Say where each answer stands now: same, moved, changed or gone. Exit code 1 if someone
+    should look at one."""
+    with open_library(directory) as library:
+        path = _path(library, directory, file)
+        questions = Questions.load(path)
+        with _snapshot(library, principals, as_owner) as snapshot:
+            report = check_questions(snapshot, questions)
+    if is_applied and report.moves:
+        report.applied(questions).save(path)
+        click.echo(f"{amount(report.moves, 'place')} brought up to date in {path}.", err=True)
+    answer(report, as_json, lambda: told_check(report, is_applied))
+    return FINDINGS if report.to_review else 0
+
+
+@command.command("import")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--format", "format", type=click.Choice(list(FORMATS)), required=True)
+@click.option(
+    "--qrels",
+    type=click.Path(path_type=Path),
+    help="The file of judgements, where it is apart (beir, trec).",
+)
+@click.option("--tag", "tags", multiple=True, help="A word to group them by; may be repeated.")
+@click.option("--matched-only", is_flag=True, help="Leave out questions about other documents.")
+@_file_option
+@asker_options
+@json_option
+@click.pass_obj
+def import_(
+    directory: Path,
+    path: Path,
+    format: str,
+    qrels: Path | None,
+    tags: tuple[str, ...],
+    matched_only: bool,
+    file: Path | None,
+    principals: tuple[str, ...],
+    as_owner: bool,
+    as_json: bool,
+) -> int:
+    """Add the questions of PATH, a file or folder of another tool. Documents are matched by their
+    names, answers are found in their text. Exit code 1 if something was not."""
+    with open_library(directory) as library:
+        target = _path(library, directory, file)
+        questions = _known(target)
+        with _snapshot(library, principals, as_owner) as snapshot:
+            found = import_questions(
+                directory / path,
+                format,
+                snapshot=snapshot,
+                judgements=directory / qrels if qrels else None,
+                matched_only=matched_only,
+            )
+    tagged = [replace(q, tags=tuple(dict.fromkeys((*q.tags, *tags)))) for q in found.questions]
+    questions.with_all(tagged).save(target)
+    answer(found, as_json, lambda: told_import(found, target))
+    return FINDINGS if found.unmatched or (found.check and found.check.to_review) else 0
+
+
+@command.command("export")
+@click.argument("target", type=click.Path(path_type=Path))
+@click.option("--format", "format", type=click.Choice(list(EXPORTS)), required=True)
+@_file_option
+@asker_options
+@json_option
+@click.pass_obj
+def export(
+    directory: Path,
+    target: Path,
+    format: str,
+    file: Path | None,
+    principals: tuple[str, ...],
+    as_owner: bool,
+    as_json: bool,
+) -> None:
+    """Write the questions for another tool, to the file or (trec, beir) into the folder TARGET."""
+    with open_library(directory) as library:
+        questions = Questions.load(_path(library, directory, file))
+        # A folder is made for the others; a file may be there already.
+        is_file = format in ("csv", "jsonl")
+        place = writable_target(directory / target, library) if is_file else directory / target
+        with _snapshot(library, principals, as_owner) as snapshot:
+            files = export_questions(questions, format, place, snapshot)
+    shape = {"questions": len(questions), "files": [str(path) for path in files]}
+    answer(shape, as_json, lambda: "\n".join(map(str, files)))
+
+
+@command.command("suggest")
+@click.option("--count", "-n", default=20, show_default=True, type=click.IntRange(1, 10_000))
+@click.option("--seed", default=0, show_default=True, help="Another one gives other passages.")
+@click.option("--rules", is_flag=True, help="Without the model of evaluation.suggest.")
+@click.option("--write", "is_written", is_flag=True, help="Add them to the file of questions.")
+@_file_option
+@asker_options
+@json_option
+@click.pass_obj
+def suggest(
+    directory: Path,
+    count: int,
+    seed: int,
+    rules: bool,
+    is_written: bool,
+    file: Path | None,
+    principals: tuple[str, ...],
+    as_owner: bool,
+    as_json: bool,
+) -> None:
+    """Draft questions from headings, definitions and key sentences, or by the model that
+    evaluation.suggest names. They are easier than real ones, and marked as made."""
+    with open_library(directory) as library:
+        path = _path(library, directory, file)
+        questions = _known(path)
+        writer = None if rules else _writer(library)
+        try:
+            with _snapshot(library, principals, as_owner) as snapshot:
+                made = suggest_questions(
+                    snapshot, count=count, seed=seed, existing=questions, writer=writer
+                )
+        finally:
+            if writer:
+                writer.close()
+    for note in made.notes:
+        click.echo(note, err=True)
+    if is_written and made.questions:
+        questions.with_all(made.questions).save(path)
+        click.echo(f"{amount(len(made.questions), 'question')} added to {path}.", err=True)
+    answer(made, as_json, lambda: told_suggestion(made))
+
+
+@command.command("list")
+@click.option("--tag", "tags", multiple=True, help="Only questions with this tag.")
+@click.option("--made/--asked", "made", default=None, help="Only those of a machine, or of people.")
+@_file_option
+@json_option
+@click.pass_obj
+def list_(
+    directory: Path, tags: tuple[str, ...], made: bool | None, file: Path | None, as_json: bool
+) -> None:
+    """List the questions."""
+    with open_library(directory) as library:
+        questions = Questions.load(_path(library, directory, file)).only(tags=tags, made=made)
+    shapes = [question_to_json(question) for question in questions]
+    answer(shapes, as_json, lambda: told_questions(questions))
+
+
+def _snapshot(
+    library: Library, principals: tuple[str, ...], as_owner: bool
+) -> AbstractContextManager[Snapshot]:
+    return library.snapshot(principals=principals or None, as_owner=as_owner)
+
+
+def _path(library: Library, directory: Path, file: Path | None) -> Path:
+    return directory / file if file else Path(library.settings.evaluation.questions)
+
+
+def _known(path: Path) -> Questions:
+    """The questions that are there already."""
+    return Questions.load(path) if path.exists() else Questions()
+
+
+def _with_evidence(questions: Questions, id: str, text: str, evidence: list[Evidence]) -> Question:
+    """The question of that id with further evidence, or a new one."""
+    known = next((question for question in questions if question.id == id), None)
+    if known is None:
+        return Question(id, text.strip(), tuple(evidence))
+    if known.question != text.strip() or not (evidence and known.evidence):
+        raise SettingsError(
+            "question-exists",
+            f"There is a question with the id {id!r}: {known.question}",
+            "Give another --id, or edit the file.",
+        )
+    new = [each for each in evidence if each not in known.evidence]
+    return replace(known, evidence=(*known.evidence, *new))
+
+
+def _writer(library: Library) -> QuestionWriter | None:
+    settings = library.settings.evaluation.suggest
+    if not settings.url and not settings.model:
+        return None
+    writer = QuestionWriter(settings)
+    click.echo(f"Passages go to {writer.place}, which words the questions.", err=True)
+    return writer

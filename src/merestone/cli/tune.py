@@ -1,0 +1,150 @@
+"""``merestone tune``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from merestone.cli.eval import chosen, questions_of
+from merestone.cli.progress import shown_progress
+from merestone.cli.scoring import scoring_options
+from merestone.cli.session import (
+    answer,
+    json_option,
+    mode_option,
+    open_library,
+    owner_option,
+)
+from merestone.evaluation.variables import STAGES
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from merestone.evaluation.tuning import Tuning
+
+
+@click.command("tune")
+@click.option(
+    "--stage",
+    "stages",
+    type=click.Choice(STAGES),
+    multiple=True,
+    help="Only this: retrieval makes nothing anew; may be repeated.",
+)
+@click.option(
+    "--try",
+    "choices",
+    metavar="KEY=VALUE,…",
+    multiple=True,
+    help="Try these values in the place of the usual ones; may be repeated.",
+)
+@click.option("--limit", default=40, show_default=True, help="Configurations to try at most.")
+@click.option("--seed", default=0, show_default=True, help="Of the split of the questions.")
+@click.option("--measure", metavar="NAME", help="What decides, such as FullGold@1000t.")
+@scoring_options
+@click.option("--write", is_flag=True, help="Write a confirmed configuration into your file.")
+@mode_option
+@owner_option
+@json_option
+@click.pass_obj
+def command(
+    directory: Path,
+    stages: tuple[str, ...],
+    choices: tuple[str, ...],
+    limit: int,
+    seed: int,
+    measure: str | None,
+    ks: tuple[int, ...],
+    budgets: tuple[int, ...],
+    tokenizer: str | None,
+    file: Path | None,
+    only: tuple[str, ...],
+    write: bool,
+    mode: str,
+    as_owner: bool,
+    as_json: bool,
+) -> None:
+    """Look for settings under which your questions are answered better.
+
+    Half of the questions choose, the other half confirms: what is not significantly better there
+    as well is not advised. Nothing is changed without --write, and then your configuration alone;
+    a sync puts it to work.
+    """
+    from merestone.evaluation.choosing import tune
+    from merestone.evaluation.configuration_file import write_configuration
+    from merestone.evaluation.configurations import parse_choices
+    from merestone.evaluation.run_files import runs_folder, save_run
+    from merestone.evaluation.variables import variable_of
+
+    with open_library(directory) as library:
+        library.require_owner(as_owner=as_owner)
+        with shown_progress(as_json, "questions") as progress:
+            tuning = tune(
+                library,
+                chosen(questions_of(library, file), only),
+                seed=seed,
+                measure=measure,
+                k=ks or None,
+                budgets=budgets or None,
+                tokenizer=tokenizer,
+                as_owner=as_owner,
+                mode=mode,
+                stages=[stage for stage in STAGES if stage in (stages or STAGES)],
+                variables=[variable_of(*parse_choices(text)) for text in choices],
+                limit=limit,
+                progress=progress,
+            )
+        for run in tuning.comparison.runs if tuning.comparison else ():
+            save_run(run, runs_folder(library.settings.state))
+        root = library.settings.root
+    answer(tuning, as_json, lambda: _told(tuning))
+    if write and tuning.is_confirmed:
+        path = write_configuration(root, tuning.configuration, tuning.evidence)
+        click.echo(f"{path} was changed. Run `merestone sync` to put it to work.", err=True)
+    elif write:
+        click.echo("Nothing was written: there is no configuration to be advised.", err=True)
+
+
+def _told(tuning: Tuning) -> str:
+    from merestone.cli.comparisons import printed
+
+    return printed(_parts(tuning))
+
+
+def _parts(tuning: Tuning) -> Iterator[str | Table]:
+    from merestone.cli.comparisons import simple_table, told_comparison
+    from merestone.evaluation.configuration_file import as_toml
+    from merestone.evaluation.report.words import figure
+
+    yield tuning.words
+    yield ""
+    if tuning.is_confirmed:
+        yield as_toml(tuning.configuration, tuning.evidence)
+    table = simple_table(
+        f"tried on {len(tuning.halves.choosing)} questions",
+        "questions",
+        tuning.measure,
+        "",
+        numbers=(1, 2),
+    )
+    for attempt in tuning.attempts:
+        quality = figure(tuning.measure, attempt.quality)
+        outcome = "" if attempt.outcome == "not better" else attempt.outcome
+        table.add_row(attempt.configuration.name, str(attempt.count), quality, outcome)
+    yield table
+    yield ""
+    front = simple_table("most for the tokens", "view", "tokens", tuning.measure, numbers=(2, 3))
+    for point in tuning.front:
+        quality = figure(tuning.measure, point.quality)
+        front.add_row(point.configuration, point.view, f"{point.tokens:,.0f}", quality)
+    yield front
+    yield ""
+    if tuning.comparison:
+        yield f"On the {len(tuning.halves.confirming)} questions that it was not chosen by:"
+        yield ""
+        yield told_comparison(tuning.comparison)
+    for warning in tuning.warnings:
+        yield f"! {warning}"

@@ -1,0 +1,67 @@
+"""Which of a library's documents another tool means by a name."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
+from urllib.parse import unquote
+
+from merestone.types import DocumentRecord
+
+
+class DocumentNames:
+    """The ids of a library's documents by their endings, and by title."""
+
+    def __init__(self, records: Iterable[DocumentRecord]) -> None:
+        self._ids: set[str] = set()
+        self._by_ending: defaultdict[str, set[str]] = defaultdict(set)
+        self._by_stem: defaultdict[str, set[str]] = defaultdict(set)
+        self._by_title: defaultdict[str, set[str]] = defaultdict(set)
+        for record in records:
+            self._ids.add(record.id)
+            for ending in _endings(record.id):
+                self._by_ending[ending].add(record.id)
+                self._by_stem[_stem(ending)].add(record.id)
+            if record.title:
+                self._by_title[_folded(record.title)].add(record.id)
+
+    def match(self, name: str) -> str | None:
+        """The one document that is meant: that of exactly this id, else the only one whose id ends
+        in the name or whose name ends in the id, with or without the suffix of a file, else the
+        only one of that title."""
+        if name in self._ids:
+            return name
+        for each in dict.fromkeys((name.replace("\\", "/"), unquote(name))):
+            bare = each.removeprefix("./").lstrip("/")
+            endings = list(_endings(bare))
+            wholes = [ending for ending in endings if ending in self._ids]
+            choices = (
+                self._by_ending.get(bare),
+                set(wholes[:1]),
+                self._by_stem.get(bare),
+                self._by_stem.get(_stem(bare)),
+                self._by_title.get(_folded(bare)),
+            )
+            for found in choices:
+                if found:
+                    return next(iter(found)) if len(found) == 1 else None
+        return None
+
+
+def _endings(id: str) -> Iterator[str]:
+    """The id, and what stands behind each slash, or colon of a source, the longest first."""
+    yield id
+    for match in re.finditer("[/:]", id):
+        if match.end() < len(id):
+            yield id[match.end() :]
+
+
+def _stem(name: str) -> str:
+    path = PurePosixPath(name)
+    return str(path.with_suffix("")) if path.suffix else name
+
+
+def _folded(title: str) -> str:
+    return " ".join(re.sub(r"[\W_]+", " ", title).casefold().split())

@@ -1,0 +1,194 @@
+"""The same figures as Markdown, for a pull request or a wiki."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from merestone.evaluation.measures import at
+from merestone.evaluation.report.contents import Report, Row
+from merestone.evaluation.report.front import front
+from merestone.evaluation.report.markup import clean
+from merestone.evaluation.report.outcomes import QuestionRow, group, ordered, outcome, share
+from merestone.evaluation.report.views import COVERAGE, FULL, PRECISION, TOKENS, label, told
+from merestone.evaluation.report.words import (
+    bounds,
+    change,
+    cost,
+    cost_name,
+    failure_name,
+    figure,
+    group_title,
+    headline,
+    misses,
+    percent,
+    probability,
+)
+from merestone.evaluation.runs import Interval, QuestionResult
+
+_ESCAPED = "\\`*_[]<>|#~&"
+
+
+def to_markdown(report: Report) -> str:
+    """The report without texts of documents; ends with a line break."""
+    parts = ["# Retrieval report", *_summary(report)]
+    for title, body in (
+        ("Configurations", _overview(report)),
+        ("Quality against tokens", _front(report)),
+        ("Why questions were missed", _failures(report)),
+        ("Questions", _questions(report)),
+        ("Groups", _groups(report)),
+        ("Measures", _measures(report)),
+        ("Costs", _costs(report)),
+        ("Settings that differ", _settings(report)),
+    ):
+        if body:
+            parts += [f"## {title}", body]
+    runs = [
+        f"- {column.letter}: {_text(column.name)}, run `{column.run.id[:12]}` of "
+        f"{column.run.time}, library version {column.run.library_version}"
+        for column in report.columns
+    ]
+    parts += ["## Runs", "\n".join(runs)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _summary(report: Report) -> Iterator[str]:
+    yield " ".join(filter(None, [headline(report), misses(report)]))
+    if report.warnings:
+        yield "\n".join(f"> - {_text(warning)}" for warning in report.warnings)
+
+
+def _overview(report: Report) -> str:
+    names = [at(kind, report.main) for kind in (FULL, COVERAGE, PRECISION, TOKENS)]
+    names = [name for name in names if report.measure(name)]
+    compared = any(not each.group for each in report.contrasts)
+    heads = ["", *names, *([f"Against {report.columns[0].letter}", "Verdict"] if compared else [])]
+    rows = []
+    for place, column in enumerate(report.columns):
+        cells = [f"{column.letter} {_text(column.name)}"]
+        cells += [_cell(report.measure(name), place) for name in names]
+        if compared:
+            cells += _against(report, place)
+        rows.append(cells)
+    return _table(heads, rows, numbers=len(names) + compared)
+
+
+def _against(report: Report, place: int) -> list[str]:
+    found = report.contrast(place, at(COVERAGE, report.main)) or report.contrast(
+        place, at(FULL, report.main)
+    )
+    if found is None:
+        return ["", "the baseline" if place == 0 else "not compared"]
+    given = found.difference
+    mean, low, high = (
+        change(found.measure, value) for value in (given.mean, given.wide_low, given.wide_high)
+    )
+    return [
+        f"{mean} [{low}, {high}], p {_text(probability(given.adjusted_p))}",
+        _text(found.verdict.words),
+    ]
+
+
+def _front(report: Report) -> str:
+    points = [point for point in front(report) if point.on_front]
+    if len(points) < 2:
+        return ""
+    rows = [
+        [
+            f"{report.columns[point.column].letter}, {label(point.view)}",
+            f"{point.tokens:,.0f}",
+            f"{figure(COVERAGE, point.quality.mean)} [{bounds(COVERAGE, point.quality)}]",
+        ]
+        for point in points
+    ]
+    return _table(["What nothing beats", "Tokens for a question", COVERAGE], rows, numbers=2)
+
+
+def _failures(report: Report) -> str:
+    rows = [[failure_name(name), *map(str, counts)] for name, counts in report.failures]
+    return _table(_heads("Cause", report), rows, numbers=len(report.columns)) if rows else ""
+
+
+def _questions(report: Report) -> str:
+    note = f"A share is how much of the answer's text was served {told(report.main)}."
+    rows = [_question(report, report.questions[n]) for n in ordered(report.questions, report.main)]
+    heads = _heads("Question", report)
+    return f"{note}\n\n" + _table(["", "Id", *heads], rows)
+
+
+def _question(report: Report, row: QuestionRow) -> list[str]:
+    first = row.first
+    cells = [_outcome(result, report.main) for result in row.results]
+    title = group_title(group(row, report.main), len(report.columns))
+    return [title, _text(row.id), _text(first.question if first else row.skipped), *cells]
+
+
+def _outcome(result: QuestionResult | None, view: str) -> str:
+    how, covered = outcome(result, view), share(result, view)
+    text = percent(covered) if how == "part" and covered is not None else how
+    if result is not None and result.failure and how != "whole":
+        return f"{_text(text)} ({failure_name(result.failure)})"
+    return "–" if how == "none" else _text(text)
+
+
+def _groups(report: Report) -> str:
+    name = next(
+        (n for n in (at(COVERAGE, report.main), at(FULL, report.main)) if report.measure(n)), ""
+    )
+    rows = []
+    for title, members in report.groups:
+        row = next((each for each in members if each.name == name), None)
+        if row is not None:
+            count = max(cell.count for cell in row.cells if cell is not None)
+            cells = [_cell(row, place) for place in range(len(report.columns))]
+            rows.append([_text(title), f"{count:,}", *cells])
+    if not rows:
+        return ""
+    heads = _heads("Group", report)
+    heads.insert(1, "Questions")
+    return f"{name}\n\n" + _table(heads, rows, numbers=len(heads) - 1)
+
+
+def _measures(report: Report) -> str:
+    rows = [
+        [row.name, *(_cell(row, place) for place in range(len(report.columns)))]
+        for row in report.measures
+    ]
+    return _table(_heads("Measure", report), rows, numbers=len(report.columns))
+
+
+def _costs(report: Report) -> str:
+    rows = [
+        [cost_name(row.name), *("" if c is None else cost(row.name, c) for c in row.cells)]
+        for row in report.costs
+    ]
+    return _table(_heads("Cost", report), rows, numbers=len(report.columns)) if rows else ""
+
+
+def _settings(report: Report) -> str:
+    rows = [[_text(row.key), *map(_text, row.values)] for row in report.settings if row.differs]
+    return _table(_heads("Setting", report), rows) if rows else ""
+
+
+def _heads(first: str, report: Report) -> list[str]:
+    return [first, *(column.letter for column in report.columns)]
+
+
+def _cell(row: Row | None, place: int) -> str:
+    cell: Interval | None = row.cells[place] if row else None
+    if row is None or cell is None:
+        return ""
+    return f"{figure(row.name, cell.mean)} [{bounds(row.name, cell)}]"
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: int = 0) -> str:
+    """A table; ``numbers`` columns behind the first are set to the right."""
+    rule = ["---:" if 0 < place <= numbers else "---" for place in range(len(heads))]
+    lines = [heads, rule, *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _text(text: str) -> str:
+    """A text that says in a table what it says, and does nothing."""
+    flat = " ".join(clean(text).split())
+    return "".join(f"\\{c}" if c in _ESCAPED else c for c in flat)

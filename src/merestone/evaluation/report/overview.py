@@ -1,0 +1,155 @@
+"""What is looked at first: how the runs fared, and why questions were missed."""
+
+from __future__ import annotations
+
+from merestone.evaluation.failures import FAILURES
+from merestone.evaluation.measures import at
+from merestone.evaluation.report.contents import Report
+from merestone.evaluation.report.markup import Markup, element, joined, user_text
+from merestone.evaluation.report.tables import NONE, badge, heads_of, interval, sheet
+from merestone.evaluation.report.views import (
+    COVERAGE,
+    FULL,
+    MEANINGS,
+    PRECISION,
+    TOKENS,
+    family,
+    is_share,
+    label,
+    view_of,
+)
+from merestone.evaluation.report.words import (
+    bounds,
+    change,
+    failure_name,
+    figure,
+    percent,
+    probability,
+)
+
+
+def overview_table(report: Report) -> Markup:
+    """One line a run: what matters most, and how far it is from the first one."""
+    names = [at(each, report.main) for each in (FULL, COVERAGE, PRECISION, TOKENS)]
+    names = [name for name in names if report.measure(name)]
+    heads: list[Markup | str] = ["Configuration", *(_head(name) for name in names)]
+    compared = any(each.group == "" for each in report.contrasts)
+    if compared:
+        heads += [joined("Against ", report.columns[0].letter), "Verdict"]
+    rows = []
+    for place, column in enumerate(report.columns):
+        rows_of = [report.measure(name) for name in names]
+        cells = [
+            element("td", interval(name, row.cells[place] if row else None), class_="num")
+            for name, row in zip(names, rows_of, strict=True)
+        ]
+        if compared:
+            cells += _against(report, place)
+        name = element("span", badge(column, place), user_text(column.name), class_="run")
+        rows.append(element("tr", element("th", name, scope="row"), *cells))
+    return sheet(
+        "Configurations",
+        [element("th", each, scope="col") for each in heads],
+        element("tbody", *rows),
+        class_="overview",
+    )
+
+
+def _against(report: Report, place: int) -> list[Markup]:
+    """Difference and verdict of a run, in the measure that the comparison is about."""
+    if place == 0:
+        return [element("td", NONE, class_="num"), element("td", "the baseline", class_="quiet")]
+    found = next(
+        (
+            contrast
+            for kind in (COVERAGE, FULL)
+            if (contrast := report.contrast(place, at(kind, report.main))) is not None
+        ),
+        None,
+    )
+    if found is None:
+        return [element("td", NONE, class_="num"), element("td", "not compared", class_="quiet")]
+    given, name = found.difference, found.measure
+    unit = " points" if is_share(name) else ""
+    told = joined(
+        element("b", change(name, given.mean), unit),
+        element(
+            "small",
+            f"{change(name, given.wide_low)} to {change(name, given.wide_high)}, "
+            f"p {probability(given.adjusted_p)}",
+        ),
+    )
+    needed = found.verdict.needed
+    verdict = joined(
+        found.verdict.kind,
+        element("small", f"about {_rounded(needed):,} questions would tell") if needed else None,
+    )
+    return [element("td", told, class_="num"), element("td", verdict)]
+
+
+def _rounded(count: int) -> int:
+    """To two digits, upwards."""
+    step = int(10 ** max(len(str(count)) - 2, 0))
+    return -(-count // step) * step
+
+
+def _head(name: str) -> Markup:
+    return joined(family(name), element("small", label(view_of(name))))
+
+
+def tiles(report: Report) -> Markup:
+    """The four figures of one run that matter most."""
+    tiles = []
+    for kind in (FULL, COVERAGE, PRECISION, TOKENS):
+        name = at(kind, report.main)
+        row = report.measure(name)
+        cell = row.cells[0] if row else None
+        if cell is None:
+            continue
+        tiles.append(
+            element(
+                "div",
+                element("dt", name),
+                element("dd", figure(name, cell.mean), class_="figure"),
+                element("dd", f"95 % interval {bounds(name, cell)}", class_="quiet"),
+                element("dd", MEANINGS[kind]),
+            )
+        )
+    return element("dl", *tiles, class_="tiles")
+
+
+def failures_table(report: Report) -> Markup | None:
+    """Why questions were missed, with bars."""
+    if not report.failures:
+        return None
+    most = max(max(counts) for _, counts in report.failures)
+    rows = [
+        element(
+            "tr",
+            element(
+                "th",
+                failure_name(name),
+                element("small", meaning) if (meaning := FAILURES.get(name)) else None,  # type: ignore[call-overload]
+                scope="row",
+            ),
+            *(
+                element("td", _bar(count, most, place), class_="bar")
+                for place, count in enumerate(counts)
+            ),
+        )
+        for name, counts in report.failures
+    ]
+    return sheet(
+        "Why questions were missed",
+        heads_of("Cause", report, "", "Questions"),
+        element("tbody", *rows),
+        class_="failures",
+    )
+
+
+def _bar(count: int, most: int, place: int) -> Markup:
+    """A number, and a bar of its length."""
+    if not count:
+        return element("span", "0", class_="none")
+    style = f"width:{percent(count / most).replace(' ', '')};--series:var(--series-{place % 8})"
+    return joined(element("i", style=style), element("span", str(count)))

@@ -1,0 +1,150 @@
+"""Figures and names as a report tells them, on the page and in Markdown alike."""
+
+from __future__ import annotations
+
+from merestone.evaluation.measures import at
+from merestone.evaluation.report.contents import Report
+from merestone.evaluation.report.outcomes import Group
+from merestone.evaluation.report.views import COVERAGE, family, is_share, told
+from merestone.evaluation.runs import Interval
+
+MINUS = "−"
+
+_MANY = 3
+"""Verdicts up to which each is told in full."""
+_BARE = frozenset({"RR", "nDCG"})
+
+COSTS = {
+    "documents": "documents",
+    "chunks": "chunks",
+    "passages_per_question": "passages for a question",
+    "tokens_stored": "tokens stored",
+    "tokens_to_embed": "tokens embedded",
+    "index_bytes": "size of the index",
+    "seconds_per_question": "time for a question",
+}
+
+GROUP_TITLES: dict[Group, str] = {
+    "different": "Different",
+    "missed": "Missed",
+    "part": "In part",
+    "whole": "Whole",
+    "none": "Not scored",
+}
+"""Of one run; of several, see :func:`group_title`."""
+
+
+def group_title(group: Group, runs: int) -> str:
+    """What the questions of a group have in common."""
+    if runs == 1 or group in ("different", "none"):
+        return GROUP_TITLES[group]
+    return {"missed": "Missed by all", "part": "In part by all", "whole": "Whole by all"}[group]
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """``73 %``; what is not all is never told as 100, and what is something never as 0."""
+    value = share * 100
+    if digits == 0 and 99.5 <= value < 100:
+        return "> 99 %"
+    if digits == 0 and 0 < value < 0.5:
+        return "< 1 %"
+    return f"{value:.{digits}f} %".replace("-", MINUS)
+
+
+def figure(name: str, value: float) -> str:
+    """The value of a measure: shares in per cent with one digit, tokens as a number, RR and nDCG,
+    which are no shares of anything, as they are."""
+    if family(name) in _BARE:
+        return f"{value:.3f}"
+    return percent(value, 1) if is_share(name) else f"{value:,.0f}"
+
+
+def bounds(name: str, cell: Interval) -> str:
+    """The interval: ``64.1–80.2``, in the unit of :func:`figure`."""
+    if family(name) in _BARE:
+        return f"{cell.low:.3f}–{cell.high:.3f}"
+    if is_share(name):
+        return f"{cell.low * 100:.1f}–{cell.high * 100:.1f}"
+    return f"{cell.low:,.0f}–{cell.high:,.0f}"
+
+
+def change(name: str, value: float) -> str:
+    """A difference with its sign, of shares in percentage points."""
+    if family(name) in _BARE:
+        return f"{value:+.3f}".replace("-", MINUS)
+    text = f"{value * 100:+.1f}" if is_share(name) else f"{value:+,.0f}"
+    return text.replace("-", MINUS)
+
+
+def probability(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def cost_name(name: str) -> str:
+    """A cost in words; what is not known by name stays as it is."""
+    if family(name) == "tokens_retrieved" and "@" in name:
+        return f"tokens served {told(name.partition('@')[2])}"
+    return COSTS.get(name, name.replace("_", " "))
+
+
+def cost(name: str, value: float) -> str:
+    """A cost with its unit."""
+    if name.endswith("bytes"):
+        return f"{value / 1e6:,.1f} MB" if value >= 1e5 else f"{value / 1e3:,.1f} kB"
+    if name.startswith("seconds"):
+        return f"{value * 1000:,.0f} ms" if value < 1 else f"{value:,.1f} s"
+    return f"{value:,.1f}" if value != int(value) else f"{value:,.0f}"
+
+
+def failure_name(failure: str) -> str:
+    """``cut-by-boundary`` as words."""
+    return failure.replace("-", " ").replace("_", " ")
+
+
+def measure_name(name: str) -> tuple[str, str]:
+    """A measure, and the view that it is taken in."""
+    kind, _, view = name.partition("@")
+    return kind, view
+
+
+def headline(report: Report, column: int = 0) -> str:
+    """How one run fared in a sentence."""
+    counts = report.counts(column)
+    asked = counts["whole"] + counts["part"] + counts["missed"]
+    if not asked:
+        return "No question could be scored."
+    share = f" ({percent(counts['whole'] / asked)})" if asked >= 10 else ""
+    by = f" with {report.columns[column].letter}" if len(report.columns) > 1 else ""
+    return (
+        f"{counts['whole']} of {asked} {'question' if asked == 1 else 'questions'} got the whole "
+        f"answer {told(report.main)}{by}{share}."
+    )
+
+
+def misses(report: Report, column: int = 0) -> str:
+    """Why the others did not, in a sentence; empty if all did."""
+    parts = [f"{counts[column]} {failure_name(name)}" for name, counts in report.failures]
+    parts = [part for part in parts if not part.startswith("0 ")]
+    return f"Of the others: {', '.join(parts)}." if parts else ""
+
+
+def verdicts(report: Report) -> list[str]:
+    """What the comparison with the first run says of each other one; of many, of those that are
+    better or worse."""
+    measure = at(COVERAGE, report.main)
+    found = [
+        (column, contrast.verdict)
+        for place, column in enumerate(report.columns)
+        if (contrast := report.contrast(place, measure)) is not None
+    ]
+    shown = found
+    if len(found) > _MANY:
+        shown = [each for each in found if each[1].kind in ("better", "worse")]
+    lines = [f"{column.letter} {column.name}: {verdict.words}" for column, verdict in shown]
+    if len(shown) < len(found):
+        left = len(found) - len(shown)
+        lines.append(
+            f"Of {'the other ' if shown else ''}{left} configurations it cannot be told, or they "
+            "make no difference that matters."
+        )
+    return lines

@@ -1,0 +1,161 @@
+"""``merestone questions``, as a user meets it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from merestone import Questions
+from merestone.cli.main import run
+
+PUMP = "# Pump\n\nThe pump runs at 40 bar.\n\n## Limits\n\nERR_CONN_42 means too hot.\n"
+
+
+class Shell:
+    """Runs commands in a folder."""
+
+    def __init__(self, folder: Path, capture: pytest.CaptureFixture[str]) -> None:
+        self.folder, self._capture = folder, capture
+
+    def __call__(self, *arguments: str) -> tuple[int, str, str]:
+        self._capture.readouterr()
+        code = run(["-C", str(self.folder), *arguments])
+        out = self._capture.readouterr()
+        return code, out.out, out.err
+
+    def json(self, *arguments: str, code: int = 0) -> Any:
+        found, out, err = self("questions", *arguments, "--json")
+        assert found == code, err
+        return json.loads(out)
+
+    @property
+    def questions(self) -> Questions:
+        return Questions.load(self.folder / "questions.jsonl")
+
+
+@pytest.fixture
+def shell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Shell:
+    (tmp_path / "merestone.toml").write_text('[embedding]\nmodel = "hashing"\n')
+    (tmp_path / "a.md").write_text(PUMP)
+    made = Shell(tmp_path, capsys)
+    assert made("sync")[0] == 0
+    return made
+
+
+def test_a_hit_becomes_the_answer_of_a_question(shell: Shell) -> None:
+    hit = json.loads(shell("search", "pump bar", "--json")[1])["hits"][0]
+    added = shell.json("add", "How much?", "--hit", hit["id"], "--tag", "limits", "--id", "q1")
+    assert added["id"] == "q1"
+    assert added["tags"] == ["limits"]
+    (evidence,) = added["evidence"]
+    assert evidence["quote"] == hit["text"]
+    assert evidence["version"] == hit["version"]
+    (shell.folder / "hit.json").write_text(json.dumps(hit))
+    span = f"a.md#{hit['start']}-{hit['end']}"
+    for reference in (span, str(shell.folder / "hit.json")):
+        again = shell.json("add", f"By {reference}?", "--hit", reference)
+        assert again["evidence"] == [evidence]
+    assert len(shell.questions) == 3
+
+
+def test_a_quote_must_stand_once_or_be_counted(shell: Shell) -> None:
+    added = shell.json("add", "What is it?", "--doc", "a.md", "--quote", "means  too\nhot")
+    assert added["evidence"][0]["quote"] == "means too hot"
+    code, _, err = shell("questions", "add", "Which?", "--doc", "a.md", "--quote", "m")
+    assert code == 2
+    assert "stands 4 times" in err
+    third = shell.json("add", "Which?", "--doc", "a.md", "--quote", "m", "--occurrence", "4")
+    assert third["evidence"][0]["start"] == PUMP.index("means")
+    for quote, document in (("nowhere", "a.md"), ("pump", "b.md")):
+        assert shell("questions", "add", "Who?", "--doc", document, "--quote", quote)[0] == 2
+    assert len(shell.questions) == 2
+
+
+def test_more_evidence_goes_to_the_question_that_is_there(shell: Shell) -> None:
+    shell.json("add", "What holds?", "--doc", "a.md", "--quote", "40 bar")
+    shell.json("add", "What holds?", "--doc", "a.md", "--quote", "too hot", "--match", "any")
+    (question,) = shell.questions
+    assert [each.quote for each in question.evidence] == ["40 bar", "too hot"]
+    assert question.match == "any"
+    assert shell("questions", "add", "What holds?", "--answerless")[0] == 2
+
+
+def test_what_answers_has_to_be_said(shell: Shell) -> None:
+    assert shell("questions", "add", "Is it free?")[0] == 2
+    assert shell("questions", "add", "Is it free?", "--answerless", "--doc", "a.md")[0] == 2
+    assert shell("questions", "add", "Is it free?", "--quote", "x", "--answerless")[0] == 2
+    assert shell.json("add", "Is it free?", "--answerless")["evidence"] == []
+    assert shell.json("add", "What is it all?", "--doc", "a.md")["evidence"] == [{"doc": "a.md"}]
+
+
+def test_check_finds_what_to_look_at_and_brings_the_rest_up_to_date(shell: Shell) -> None:
+    shell.json("add", "How much?", "--doc", "a.md", "--quote", "runs at 40 bar")
+    shell.json("add", "What is it?", "--doc", "a.md", "--quote", "ERR_CONN_42 means too hot.")
+    assert shell.json("check")["evidence"] == {"same": 2}
+    moved = f"Notice: revised.\n\n{PUMP}"
+    (shell.folder / "a.md").write_text(moved)
+    shell("sync", "--full-hash")
+    before = shell.questions
+    assert shell.json("check")["evidence"] == {"moved": 2}
+    assert shell.questions == before
+    code, out, err = shell("questions", "check", "--apply")
+    assert code == 0
+    assert "2 places brought up to date" in err
+    assert shell.json("check")["evidence"] == {"same": 2}
+    (shell.folder / "a.md").write_text(moved.replace("40 bar", "55 bar"))
+    shell("sync", "--full-hash")
+    code, out, _ = shell("questions", "check", "--apply")
+    assert code == 1
+    assert "How much?" in out
+    assert "was: runs at 40 bar" in out
+    assert "55 bar" in out
+    assert shell.questions[0].evidence[0].quote == "runs at 40 bar"
+
+
+def test_import_export_and_list(shell: Shell) -> None:
+    table = "id,question,document,quote\nq,How much?,docs/a.md,40 bar\nr,Who?,b.md,x\n"
+    (shell.folder / "in.csv").write_text(table)
+    found = shell.json("import", "in.csv", "--format", "csv", "--tag", "old", code=1)
+    assert found["unmatched"] == {"b.md": 1}
+    assert found["evidence"] == {"same": 1, "no-document": 1}
+    assert shell.questions.by_id("q").evidence[0].doc == "a.md"
+    assert [each["id"] for each in shell.json("list", "--tag", "old")] == ["q", "r"]
+    assert shell.json("list", "--made") == []
+    for format, name in (("csv", "out.csv"), ("jsonl", "out.jsonl"), ("trec", "t"), ("beir", "b")):
+        files = shell.json("export", name, "--format", format)["files"]
+        assert all(Path(each).is_file() for each in files)
+    assert shell.json("list", "--file", "out.csv") == shell.json("list")
+    code, out, _ = shell("questions", "list")
+    assert code == 0
+    assert "q: How much?  [old]\n  a.md#" in out
+
+
+def test_suggestions_are_shown_first_and_written_when_told(shell: Shell) -> None:
+    for name in "bc":
+        text = f"# Part {name}\n\nThe {name * 9} is cleaned every autumn by a trained person.\n"
+        (shell.folder / f"{name}.md").write_text(text)
+    shell("sync")
+    code, out, err = shell("questions", "suggest", "-n", "2")
+    assert code == 0
+    assert "[made]" in out
+    assert "easier" in err
+    assert not (shell.folder / "questions.jsonl").exists()
+    assert shell("questions", "suggest", "-n", "2", "--write")[0] == 0
+    assert all(question.made for question in shell.questions)
+    assert len(shell.json("list", "--made")) == len(shell.questions) == 2
+
+
+def test_without_a_file_check_says_how_to_begin(shell: Shell) -> None:
+    code, _, err = shell("questions", "check")
+    assert code == 2
+    assert "questions add" in err
+
+
+def test_the_file_of_questions_is_no_document(shell: Shell) -> None:
+    shell.json("add", "How much?", "--doc", "a.md", "--quote", "runs at 40 bar")
+    assert shell("sync")[0] == 0
+    hits = json.loads(shell("search", "How much?", "--json")[1])["hits"]
+    assert {hit["document"] for hit in hits} <= {"a.md"}
