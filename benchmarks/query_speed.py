@@ -217,10 +217,10 @@ def _throughput(work: Path, size: int, asked: Sequence[str], workers: str) -> di
     """Searches a second of so many processes, by the clock and by the CPU that each got."""
     found: dict[str, float] = {}
     for count in map(int, workers.split(",")):
-        command = [sys.executable, __file__, "--chunks", str(size), "--work", str(work)]
+        given = [str(work), str(size), str(len(asked))]
         running = [
             subprocess.Popen(
-                [sys.executable, "-c", _WORKER, *command[1:], str(len(asked))],
+                [sys.executable, "-c", _WORKER, *given],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
@@ -254,7 +254,7 @@ import sys, time
 from pathlib import Path
 from gold import data_folder
 from speed_corpus import open_library, questions
-work, size, count = Path(sys.argv[5]), int(sys.argv[3]), int(sys.argv[6])
+work, size, count = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 asked = questions(data_folder().parent, count)
 with open_library(work, data_folder().parent, size) as library:
     library.search(asked[0], as_owner=True)

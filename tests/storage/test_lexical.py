@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -257,3 +258,21 @@ def test_hits_are_numbers_with_scores(store: SQLiteStore) -> None:
         (hit,) = snapshot.lexical(["x"], 1)
     assert isinstance(hit, Scored)
     assert hit.score > 0
+
+
+def test_counts_that_are_remembered_follow_the_library(tmp_path: Path) -> None:
+    """A term that becomes common is left out by a store that knew it as rare."""
+    stores = SQLiteStore(tmp_path / "one"), SQLiteStore(tmp_path / "other")
+    common = [put(f"c{n}", [f"often also {n} here and"]) for n in range(60)]
+    for at, store in enumerate(stores):
+        with writing(store) as writer:
+            writer.apply([put("a", ["often seldom other words"])])
+        if at == 0:
+            assert len(found(store, "often", "also", "here", "and", "seldom")) == 1
+        with writing(store) as writer:
+            writer.apply(common)
+    asked = ("often", "also", "here", "and", "seldom")
+    first, second = (found(store, *asked) for store in stores)
+    assert first == second
+    with stores[0].snapshot(OWNER) as snapshot:
+        assert snapshot.term_counts(["often"]).holders == {"often": 61}

@@ -112,6 +112,17 @@ def test_a_span_comes_from_its_characters_sources_and_from_no_other_text(
         assert before[1:] != (after.start, after.page)
 
 
+@given(built(), offsets, offsets)
+def test_pieces_and_ranges_stand_for_the_same_source(made: Built, start: int, end: int) -> None:
+    """But for source without text between two pieces, which a range may take in."""
+    pieces = tuple(made.segments.source_pieces((start, end)))
+    ranges = made.segments.to_source((start, end))
+    assert positions(pieces) <= positions(ranges)
+    assert {piece.page for piece in pieces} == {found.page for found in ranges}
+    assert min((p.start for p in pieces), default=0) == min((r.start for r in ranges), default=0)
+    assert max((p.end for p in pieces), default=0) == max((r.end for r in ranges), default=0)
+
+
 @given(built(), offsets, offsets, st.sampled_from([None, 1, 2, 3]))
 def test_a_source_range_gives_all_its_text_and_none_of_other_source(
     case: Built, start: int, end: int, page: int | None
