@@ -24,10 +24,10 @@ from statistics import fmean
 from chroma import chroma_questions
 
 from merestone import Library
-from merestone.evaluation.evaluating import evaluate
-from merestone.evaluation.gold import GoldSpan
-from merestone.evaluation.measures import precision_omega
+from merestone.evaluation.gold.values import GoldSpan
+from merestone.evaluation.measures.spans import precision_omega
 from merestone.evaluation.questions import Evidence, Question
+from merestone.evaluation.runs.evaluating import evaluate
 
 MEASURES = ("GoldCoverage@5", "Precision@5", "IoU@5")
 

@@ -31,8 +31,8 @@ from speed_corpus import questions
 
 from merestone.cli.index_table import index_table
 from merestone.embedding import open_embedder
-from merestone.evaluation.index_tuning import compare_indexes
-from merestone.evaluation.index_vectors import Examined, noisy
+from merestone.evaluation.index.tuning import compare_indexes
+from merestone.evaluation.index.vectors import Examined, noisy
 from merestone.types import EmbeddingSettings, Vectors
 
 DIMENSION = 384

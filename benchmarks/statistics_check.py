@@ -20,15 +20,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from merestone.evaluation.runs import Interval
-from merestone.evaluation.statistics import (
+from merestone.evaluation.runs.values import Interval
+from merestone.evaluation.statistics.intervals import (
     Difference,
     corrected,
     difference,
     mean_interval,
     paired_interval,
 )
-from merestone.evaluation.verdicts import verdict
+from merestone.evaluation.statistics.verdicts import verdict
 
 COUNTS = (20, 50, 200)
 CONFIGURATIONS = 20

@@ -34,9 +34,9 @@ from scoring import difference
 
 from merestone import Configuration, Library, compare, tune
 from merestone.embedding import hashing
-from merestone.evaluation.importing import import_questions
 from merestone.evaluation.questions import Question, Questions
-from merestone.evaluation.runs import Run
+from merestone.evaluation.questions.importing import import_questions
+from merestone.evaluation.runs.values import Run
 from merestone.indexing.scratch import drop_scratch
 from merestone.types import JSON
 

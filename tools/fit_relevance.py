@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merestone.evaluation.logistic import Floats, fit_logistic, sigmoid
-from merestone.evaluation.probabilities import area, goodness, reliability
-from merestone.evaluation.statistics import mean_interval
+from merestone.evaluation.calibration.logistic import Floats, fit_logistic, sigmoid
+from merestone.evaluation.statistics.intervals import mean_interval
+from merestone.evaluation.statistics.probabilities import area, goodness, reliability
 from merestone.retrieval.relevance import ANSWERED_FROM, BY_BOTH, BY_WORDS, NOTHING_BELOW
 
 _SHARES = {"answerable": 0.5, "domain": 0.35, "foreign": 0.15}

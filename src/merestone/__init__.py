@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from merestone.chunking.separators import recursive_chunks
     from merestone.chunking.windows import windows
     from merestone.cutting import changes_between, chunk, examine_cutting, read
-    from merestone.evaluation.choosing import tune
-    from merestone.evaluation.comparing import compare, compare_runs
-    from merestone.evaluation.configurations import Configuration
-    from merestone.evaluation.evaluating import evaluate
+    from merestone.evaluation.experiments.choosing import tune
+    from merestone.evaluation.experiments.comparing import compare, compare_runs
+    from merestone.evaluation.experiments.configurations import Configuration
     from merestone.evaluation.questions import Questions
+    from merestone.evaluation.runs.evaluating import evaluate
     from merestone.library import Library
     from merestone.retrieval.budget import Budget
     from merestone.types import (
@@ -50,14 +50,14 @@ _HOMES = {
     "recursive_chunks": "merestone.chunking.separators",
     "windows": "merestone.chunking.windows",
     "Library": "merestone.library",
-    "Configuration": "merestone.evaluation.configurations",
+    "Configuration": "merestone.evaluation.experiments.configurations",
     "Questions": "merestone.evaluation.questions",
     "changes_between": "merestone.cutting",
     "chunk": "merestone.cutting",
-    "compare": "merestone.evaluation.comparing",
-    "compare_runs": "merestone.evaluation.comparing",
-    "evaluate": "merestone.evaluation.evaluating",
-    "tune": "merestone.evaluation.choosing",
+    "compare": "merestone.evaluation.experiments.comparing",
+    "compare_runs": "merestone.evaluation.experiments.comparing",
+    "evaluate": "merestone.evaluation.runs.evaluating",
+    "tune": "merestone.evaluation.experiments.choosing",
     "examine_cutting": "merestone.cutting",
     "read": "merestone.cutting",
 }

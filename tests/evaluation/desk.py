@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from merestone import Library
-from merestone.evaluation.anchoring import anchor_questions
-from merestone.evaluation.checking import QuestionsCheck, check_questions, written
-from merestone.evaluation.gold import AnchoredEvidence
+from merestone.evaluation.gold.anchoring import anchor_questions
+from merestone.evaluation.gold.checking import QuestionsCheck, check_questions, written
+from merestone.evaluation.gold.values import AnchoredEvidence
 from merestone.evaluation.questions import Evidence, Question
 
 

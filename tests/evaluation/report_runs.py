@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Any
 
-from merestone.evaluation.gold import GoldSpan
-from merestone.evaluation.measures import at, span_measures
-from merestone.evaluation.runs import PRECISE, SEARCH, Interval, QuestionResult, Run, Served
+from merestone.evaluation.gold.values import GoldSpan
+from merestone.evaluation.measures.spans import at, span_measures
+from merestone.evaluation.runs.values import PRECISE, SEARCH, Interval, QuestionResult, Run, Served
 
 VIEWS = ("5", "500t", "1000t", PRECISE)
 HOSTILE = (

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from merestone import Library, SettingsError
-from merestone.evaluation.calibration import RelevanceFit, fit_relevance
-from merestone.evaluation.logistic import fit_logistic, sigmoid
-from merestone.evaluation.probabilities import area, goodness
+from merestone.evaluation.calibration.fitting import RelevanceFit, fit_relevance
+from merestone.evaluation.calibration.logistic import fit_logistic, sigmoid
+from merestone.evaluation.calibration.weighing import learn_dense_weight
 from merestone.evaluation.questions import Question
-from merestone.evaluation.weighing import learn_dense_weight
+from merestone.evaluation.statistics.probabilities import area, goodness
 
 _METALS = ("iron", "copper", "zinc", "nickel", "silver", "cobalt", "lead", "tin", "gold", "chrome")
 _PARTS = ("valve", "pump", "gasket", "flange", "bearing")

@@ -12,17 +12,17 @@ import pytest
 from merestone import Configuration, Library, SettingsError, compare, compare_runs
 from merestone.cli.comparisons import told_comparison
 from merestone.cli.main import run as command
-from merestone.evaluation.configurations import (
+from merestone.evaluation.experiments.configurations import (
     distinct,
     one_at_a_time,
     parse_choices,
     parse_configuration,
     read_configurations,
 )
-from merestone.evaluation.grouping import grouped, mean_measures
-from merestone.evaluation.question_files import write_questions
 from merestone.evaluation.questions import Evidence, Question
-from merestone.evaluation.runs import QuestionResult, Run
+from merestone.evaluation.questions.files import write_questions
+from merestone.evaluation.runs.grouping import grouped, mean_measures
+from merestone.evaluation.runs.values import QuestionResult, Run
 from merestone.types import JSON
 
 NAMES = "amber birch cedar delta ember fjord grove heron ivory juniper".split()

@@ -7,7 +7,7 @@ from math import log2
 
 import pytest
 
-from merestone.evaluation.document_measures import document_measures
+from merestone.evaluation.measures.document_measures import document_measures
 from merestone.types import SettingsError
 
 QRELS = {"one": {"a": 2, "b": 1, "c": 0}, "two": {"z": 1}, "none": {"a": 0}}

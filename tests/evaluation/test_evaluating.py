@@ -21,9 +21,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from merestone import Library, SettingsError, evaluate
-from merestone.evaluation.measures import SPAN_MEASURES
+from merestone.evaluation.measures.spans import SPAN_MEASURES
 from merestone.evaluation.questions import Question
-from merestone.evaluation.runs import PRECISE, SEARCH, Run, Served
+from merestone.evaluation.runs.values import PRECISE, SEARCH, Run, Served
 from merestone.types import RetrievalSettings, Vectors
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from merestone import Library, SettingsError, StoreError
 from merestone.chunking import render
-from merestone.evaluation.configurations import Configuration, grid, one_at_a_time
-from merestone.evaluation.experiments import fingerprint_of_tables, open_experiments
-from merestone.evaluation.recording import effective_settings
+from merestone.evaluation.experiments.configurations import Configuration, grid, one_at_a_time
+from merestone.evaluation.experiments.scratch import fingerprint_of_tables, open_experiments
+from merestone.evaluation.runs.recording import effective_settings
 from merestone.indexing.scratch import EXPERIMENTS_FOLDER, drop_scratch, scratch_state
 from merestone.types import Vectors
 

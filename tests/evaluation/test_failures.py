@@ -12,9 +12,9 @@ import pytest
 from evaluation.small_library import CARRY, HANDBOOK, NOTHING, asking, small_library
 
 from merestone import evaluate
-from merestone.evaluation.failures import FAILURES
 from merestone.evaluation.questions import Evidence, Question
-from merestone.evaluation.runs import QuestionResult
+from merestone.evaluation.runs.failures import FAILURES
+from merestone.evaluation.runs.values import QuestionResult
 
 PIERS = {
     f"pier{number}.md": f"# Pier {number}\n\nThe lamp of pier {number} is green.\n"

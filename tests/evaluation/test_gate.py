@@ -13,8 +13,8 @@ from evaluation.small_library import small_library
 
 from merestone import Library, SettingsError
 from merestone.cli.main import run as run_command
-from merestone.evaluation.gate import judge
-from merestone.evaluation.runs import QuestionResult, Run
+from merestone.evaluation.runs.gate import judge
+from merestone.evaluation.runs.values import QuestionResult, Run
 from merestone.types import GateSettings
 
 COVERAGE = "GoldCoverage@1000t"

@@ -14,16 +14,16 @@ import pytest
 from merestone import Library, SettingsError
 from merestone.cli.index_table import index_table
 from merestone.cli.main import run
-from merestone.evaluation import index_tuning
-from merestone.evaluation.index_measures import (
+from merestone.evaluation.index import tuning as index_tuning
+from merestone.evaluation.index.measures import (
     FilteredMeasure,
     Growth,
     IndexExamination,
     IndexMeasure,
     Times,
 )
-from merestone.evaluation.index_tuning import compare_indexes, examine_index
-from merestone.evaluation.index_vectors import Examined, noisy
+from merestone.evaluation.index.tuning import compare_indexes, examine_index
+from merestone.evaluation.index.vectors import Examined, noisy
 from merestone.storage import ann
 
 pytest.importorskip("usearch")

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from merestone.evaluation.document_measures import document_measures
-from merestone.evaluation.gold import GoldSpan
-from merestone.evaluation.measures import (
+from merestone.evaluation.gold.values import GoldSpan
+from merestone.evaluation.measures.document_measures import document_measures
+from merestone.evaluation.measures.spans import (
     SPAN_MEASURES,
     at,
     is_smaller_better,
@@ -20,7 +20,7 @@ from merestone.evaluation.measures import (
     precision_omega,
     span_measures,
 )
-from merestone.evaluation.runs import Served
+from merestone.evaluation.runs.values import Served
 
 Match = Literal["all", "any"]
 Character = tuple[str, int]

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 import merestone
 from merestone import NotFoundError, Questions, SettingsError
-from merestone.evaluation.question_files import write_questions
-from merestone.evaluation.question_json import (
+from merestone.evaluation.questions import Evidence, Question
+from merestone.evaluation.questions.files import write_questions
+from merestone.evaluation.questions.json_form import (
     QuestionFormError,
     question_from_json,
     question_to_json,
 )
-from merestone.evaluation.questions import Evidence, Question
 
 LEAVE = {
     "id": "leave",

@@ -14,8 +14,8 @@ from evaluation.desk import Desk
 from extraction.pdf_files import PageFile, write_pdf
 
 from merestone import Questions
-from merestone.evaluation.anchoring import anchor_questions
-from merestone.evaluation.gold import AnchoredEvidence, Gold, GoldSpan
+from merestone.evaluation.gold.anchoring import anchor_questions
+from merestone.evaluation.gold.values import AnchoredEvidence, Gold, GoldSpan
 from merestone.evaluation.questions import Evidence, Question
 
 FAQ = (

@@ -10,7 +10,7 @@ import pytest
 from evaluation.desk import Desk
 from text.edited import Trial, is_ambiguous, is_as_good, trial
 
-from merestone.evaluation.checking import CheckedEvidence
+from merestone.evaluation.gold.checking import CheckedEvidence
 from merestone.evaluation.questions import Question
 
 

@@ -11,10 +11,10 @@ import pytest
 from evaluation.desk import Desk
 
 from merestone import Questions, SettingsError
-from merestone.evaluation.exporting import export_questions, trec_name
-from merestone.evaluation.importing import FORMATS, Import, import_questions
-from merestone.evaluation.importing.matching import DocumentNames
 from merestone.evaluation.questions import Evidence, Question
+from merestone.evaluation.questions.exporting import export_questions, trec_name
+from merestone.evaluation.questions.importing import FORMATS, Import, import_questions
+from merestone.evaluation.questions.importing.matching import DocumentNames
 from merestone.types import DocumentRecord
 
 PUMP = "# Pump\n\nThe pump runs at 40 bar. It was built in Kiel in 1911 by two sisters.\n"

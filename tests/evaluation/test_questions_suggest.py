@@ -12,9 +12,9 @@ from evaluation.desk import Desk
 
 from merestone import SettingsError
 from merestone.embedding.http import Timing
-from merestone.evaluation.question_writer import QuestionWriter
 from merestone.evaluation.questions import Question
-from merestone.evaluation.suggesting import Suggestion, suggest_questions
+from merestone.evaluation.questions.suggesting import Suggestion, suggest_questions
+from merestone.evaluation.questions.writer import QuestionWriter
 from merestone.types import SuggestSettings, content_type
 
 GUIDE = """\

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from merestone import Library
 from merestone.embedding.cache import EmbeddingCache
 from merestone.embedding.hashing import HashingEmbedder
-from merestone.evaluation.remembering import (
+from merestone.evaluation.runs.remembering import (
     RememberedQueries,
     RememberedRanker,
     RememberedReranker,

@@ -14,7 +14,7 @@ from merestone.evaluation.report.contents import letter, make_report
 from merestone.evaluation.report.front import front
 from merestone.evaluation.report.outcomes import group, ordered
 from merestone.evaluation.report.words import figure, headline, percent
-from merestone.evaluation.runs import Interval, QuestionResult, Run
+from merestone.evaluation.runs.values import Interval, QuestionResult, Run
 
 
 def result(id: str, full: float, coverage: float, **given: object) -> QuestionResult:

@@ -15,7 +15,7 @@ from evaluation.report_runs import HOSTILE, Shown, random_run, texts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from merestone.evaluation.gold import GoldSpan
+from merestone.evaluation.gold.values import GoldSpan
 from merestone.evaluation.report import report_of, write_report
 from merestone.evaluation.report.markup import clean, element, joined
 from merestone.evaluation.report.plots import Mark, interval_plot

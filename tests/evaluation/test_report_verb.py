@@ -11,13 +11,13 @@ import pytest
 
 from merestone import Library
 from merestone.cli.main import run
-from merestone.evaluation.comparing import compare
-from merestone.evaluation.configurations import Configuration, parse_configuration
-from merestone.evaluation.evaluating import evaluate
+from merestone.evaluation.experiments.comparing import compare
+from merestone.evaluation.experiments.configurations import Configuration, parse_configuration
 from merestone.evaluation.questions import Evidence, Question
 from merestone.evaluation.report import report_of, write_report
 from merestone.evaluation.report.cuttings import open_cuttings
-from merestone.evaluation.run_files import runs_folder, save_run
+from merestone.evaluation.runs.evaluating import evaluate
+from merestone.evaluation.runs.files import runs_folder, save_run
 
 QUESTIONS = [
     Question("torque", "How tight are the bolts?", (Evidence("open/a.md", quote="45 Nm"),)),

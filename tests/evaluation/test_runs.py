@@ -14,10 +14,10 @@ from evaluation.small_library import CARRY, NOTHING, TRAINS, asking, small_libra
 
 from merestone import NotFoundError, SettingsError, evaluate
 from merestone.cli.main import run as run_command
-from merestone.evaluation.run_changes import question_changes
-from merestone.evaluation.run_files import find_run, load_run, save_run, saved_runs, write_run
-from merestone.evaluation.runs import FORMAT, Run
-from merestone.evaluation.tabulating import csv_table, trec_run
+from merestone.evaluation.runs.changes import question_changes
+from merestone.evaluation.runs.files import find_run, load_run, save_run, saved_runs, write_run
+from merestone.evaluation.runs.tabulating import csv_table, trec_run
+from merestone.evaluation.runs.values import FORMAT, Run
 
 SPACED = asking(
     "with space", "Trains, or unused days?", ("leave.md", "twenty-five days"), tags=("a",)

@@ -13,15 +13,15 @@ from hypothesis import given
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from merestone.evaluation.statistics import (
+from merestone.evaluation.statistics.intervals import (
     Difference,
     corrected,
     difference,
     mean_interval,
     questions_needed,
 )
-from merestone.evaluation.student import t_quantile
-from merestone.evaluation.verdicts import verdict
+from merestone.evaluation.statistics.student import t_quantile
+from merestone.evaluation.statistics.verdicts import verdict
 from merestone.types import SettingsError
 
 SHARES = st.lists(st.floats(0, 1), min_size=1, max_size=40)

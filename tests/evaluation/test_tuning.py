@@ -18,17 +18,17 @@ from hypothesis import strategies as st
 
 from merestone import Configuration, Library, SettingsError, compare_runs, tune
 from merestone.cli.main import run as command
-from merestone.evaluation.configuration_file import as_toml, write_configuration
-from merestone.evaluation.experiments import Experiments, Trial
-from merestone.evaluation.gold import GoldSpan
-from merestone.evaluation.grouping import mean_measures
-from merestone.evaluation.halves import split_questions
-from merestone.evaluation.question_files import write_questions
+from merestone.evaluation.experiments.configuration_file import as_toml, write_configuration
+from merestone.evaluation.experiments.halves import split_questions
+from merestone.evaluation.experiments.scratch import Experiments, Trial
+from merestone.evaluation.experiments.search import Search
+from merestone.evaluation.experiments.tuning import front_of
+from merestone.evaluation.experiments.variables import Variable, cutting_variables, variable_of
+from merestone.evaluation.gold.values import GoldSpan
 from merestone.evaluation.questions import Evidence, Question
-from merestone.evaluation.runs import QuestionResult, Run
-from merestone.evaluation.search import Search
-from merestone.evaluation.tuning import front_of
-from merestone.evaluation.variables import Variable, cutting_variables, variable_of
+from merestone.evaluation.questions.files import write_questions
+from merestone.evaluation.runs.grouping import mean_measures
+from merestone.evaluation.runs.values import QuestionResult, Run
 
 NAMES = "amber birch cedar delta ember fjord grove heron ivory juniper".split()
 FILE = '# ours\n[embedding]\nmodel = "hashing"\n\n[retrieval]\n# as it was\nfocus = false  # why?\n'

@@ -17,7 +17,7 @@ from merestone.cli.session import (
     open_library,
     owner_option,
 )
-from merestone.evaluation.configurations import (
+from merestone.evaluation.experiments.configurations import (
     DEFAULT_NAME,
     Configuration,
     distinct,
@@ -103,8 +103,8 @@ def command(
     others are held against. Scratch libraries are made where cutting or embedding differ.
     """
     from merestone.cli.comparisons import told_comparison
-    from merestone.evaluation.comparing import compare, compare_runs
-    from merestone.evaluation.run_files import find_run, load_run, runs_folder, save_run
+    from merestone.evaluation.experiments.comparing import compare, compare_runs
+    from merestone.evaluation.runs.files import find_run, load_run, runs_folder, save_run
 
     is_tried = bool(changes or files or choices or crossed or baseline)
     if runs and is_tried:

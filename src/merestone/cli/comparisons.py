@@ -11,8 +11,8 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from merestone.evaluation.comparison import Comparison, Contrast
-from merestone.evaluation.measures import at
+from merestone.evaluation.experiments.comparison import Comparison, Contrast
+from merestone.evaluation.measures.spans import at
 from merestone.evaluation.report.words import change, cost, figure, probability
 
 _WIDTH = 100

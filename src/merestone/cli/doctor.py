@@ -66,7 +66,7 @@ def _index(
     """What is found is advice: the exit code says nothing of it."""
     # Loads what `doctor` alone has no use for.
     from merestone.cli.index_table import index_table
-    from merestone.evaluation.index_tuning import examine_index
+    from merestone.evaluation.index.tuning import examine_index
 
     with open_library(directory) as library:
         found = examine_index(

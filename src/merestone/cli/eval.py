@@ -17,13 +17,13 @@ from merestone.cli.session import (
     open_library,
     where_option,
 )
-from merestone.evaluation.evaluating import evaluate
-from merestone.evaluation.exporting import export_questions
-from merestone.evaluation.question_files import write_text
-from merestone.evaluation.questions import Questions
-from merestone.evaluation.run_files import find_run, load_run, runs_folder, save_run
-from merestone.evaluation.runs import Run
-from merestone.evaluation.tabulating import csv_table, trec_run
+from merestone.evaluation.questions.exporting import export_questions
+from merestone.evaluation.questions.files import write_text
+from merestone.evaluation.questions.values import Questions
+from merestone.evaluation.runs.evaluating import evaluate
+from merestone.evaluation.runs.files import find_run, load_run, runs_folder, save_run
+from merestone.evaluation.runs.tabulating import csv_table, trec_run
+from merestone.evaluation.runs.values import Run
 from merestone.library import Library
 from merestone.types import NotFoundError
 

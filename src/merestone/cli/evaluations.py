@@ -12,13 +12,13 @@ from rich.console import Console
 from rich.table import Table
 
 from merestone.cli.session import amount
-from merestone.evaluation.failures import FAILURES
-from merestone.evaluation.grouping import MADE
-from merestone.evaluation.measures import NO_ANSWER, at
+from merestone.evaluation.measures.spans import NO_ANSWER, at
 from merestone.evaluation.report.views import is_share, told
 from merestone.evaluation.report.words import change, figure
-from merestone.evaluation.run_changes import QuestionChange, question_changes
-from merestone.evaluation.runs import Interval, Run
+from merestone.evaluation.runs.changes import QuestionChange, question_changes
+from merestone.evaluation.runs.failures import FAILURES
+from merestone.evaluation.runs.grouping import MADE
+from merestone.evaluation.runs.values import Interval, Run
 
 _WIDTH = 100
 _INTERVALS = ("FullGold", "GoldCoverage", "Precision")

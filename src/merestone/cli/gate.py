@@ -10,10 +10,9 @@ from merestone.cli.eval import questions_of, questions_option
 from merestone.cli.main import FINDINGS
 from merestone.cli.progress import shown_progress
 from merestone.cli.session import answer, asker, asker_options, json_option, open_library
-from merestone.evaluation.evaluating import evaluate
-from merestone.evaluation.gate import GateReport, judge
-from merestone.evaluation.run_changes import QuestionChange
-from merestone.evaluation.run_files import (
+from merestone.evaluation.runs.changes import QuestionChange
+from merestone.evaluation.runs.evaluating import evaluate
+from merestone.evaluation.runs.files import (
     LAST,
     find_run,
     load_run,
@@ -21,7 +20,8 @@ from merestone.evaluation.run_files import (
     save_run,
     write_run,
 )
-from merestone.evaluation.runs import Run
+from merestone.evaluation.runs.gate import GateReport, judge
+from merestone.evaluation.runs.values import Run
 from merestone.library import Library
 from merestone.types import SettingsError
 

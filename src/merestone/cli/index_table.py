@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from merestone.evaluation.index_measures import IndexExamination, IndexMeasure
+from merestone.evaluation.index.measures import IndexExamination, IndexMeasure
 
 _HEAD = ("index", "found of 10", "of 50", "ms", "p90", "p99", "MB", "build s")
 

@@ -23,14 +23,14 @@ from merestone.cli.session import (
     json_option,
     open_library,
 )
-from merestone.evaluation.checking import check_questions
-from merestone.evaluation.evidence_selection import cited_evidence, quoted_evidence
-from merestone.evaluation.exporting import EXPORTS, export_questions
-from merestone.evaluation.importing import FORMATS, import_questions
-from merestone.evaluation.question_json import question_to_json
-from merestone.evaluation.question_writer import QuestionWriter
-from merestone.evaluation.questions import Evidence, Question, Questions, question_id
-from merestone.evaluation.suggesting import suggest_questions
+from merestone.evaluation.gold.checking import check_questions
+from merestone.evaluation.questions.exporting import EXPORTS, export_questions
+from merestone.evaluation.questions.importing import FORMATS, import_questions
+from merestone.evaluation.questions.json_form import question_to_json
+from merestone.evaluation.questions.selection import cited_evidence, quoted_evidence
+from merestone.evaluation.questions.suggesting import suggest_questions
+from merestone.evaluation.questions.values import Evidence, Question, Questions, question_id
+from merestone.evaluation.questions.writer import QuestionWriter
 from merestone.library import Library
 from merestone.types import SettingsError, Snapshot
 

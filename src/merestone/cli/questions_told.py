@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from merestone.cli.session import amount, indented
-from merestone.evaluation.checking import CheckedEvidence, CheckedQuestion, QuestionsCheck
-from merestone.evaluation.importing import Import
-from merestone.evaluation.questions import Evidence, Question
-from merestone.evaluation.suggesting import Suggestion
+from merestone.evaluation.gold.checking import CheckedEvidence, CheckedQuestion, QuestionsCheck
+from merestone.evaluation.questions.importing import Import
+from merestone.evaluation.questions.suggesting import Suggestion
+from merestone.evaluation.questions.values import Evidence, Question
 
 _SHOWN = 200
 _NAMES = 10

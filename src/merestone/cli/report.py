@@ -10,11 +10,11 @@ import click
 
 from merestone.cli.export import writable_target
 from merestone.cli.session import answer, asker_options, json_option, open_library
-from merestone.evaluation.question_files import write_text
+from merestone.evaluation.questions.files import write_text
 from merestone.evaluation.report import Report, report_of, to_markdown, write_page
 from merestone.evaluation.report.cuttings import open_cuttings
-from merestone.evaluation.run_files import LAST, find_run, load_run, runs_folder
-from merestone.evaluation.runs import Run
+from merestone.evaluation.runs.files import LAST, find_run, load_run, runs_folder
+from merestone.evaluation.runs.values import Run
 from merestone.library import Library
 from merestone.types import SettingsError, Snapshot
 

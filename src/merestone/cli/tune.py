@@ -18,12 +18,12 @@ from merestone.cli.session import (
     open_library,
     owner_option,
 )
-from merestone.evaluation.variables import STAGES
+from merestone.evaluation.experiments.variables import STAGES
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from merestone.evaluation.tuning import Tuning
+    from merestone.evaluation.experiments.tuning import Tuning
 
 
 @click.command("tune")
@@ -73,11 +73,11 @@ def command(
     as well is not advised. Nothing is changed without --write, and then your configuration alone;
     a sync puts it to work.
     """
-    from merestone.evaluation.choosing import tune
-    from merestone.evaluation.configuration_file import write_configuration
-    from merestone.evaluation.configurations import parse_choices
-    from merestone.evaluation.run_files import runs_folder, save_run
-    from merestone.evaluation.variables import variable_of
+    from merestone.evaluation.experiments.choosing import tune
+    from merestone.evaluation.experiments.configuration_file import write_configuration
+    from merestone.evaluation.experiments.configurations import parse_choices
+    from merestone.evaluation.experiments.variables import variable_of
+    from merestone.evaluation.runs.files import runs_folder, save_run
 
     with open_library(directory) as library:
         library.require_owner(as_owner=as_owner)
@@ -116,7 +116,7 @@ def _told(tuning: Tuning) -> str:
 
 def _parts(tuning: Tuning) -> Iterator[str | Table]:
     from merestone.cli.comparisons import simple_table, told_comparison
-    from merestone.evaluation.configuration_file import as_toml
+    from merestone.evaluation.experiments.configuration_file import as_toml
     from merestone.evaluation.report.words import figure
 
     yield tuning.words

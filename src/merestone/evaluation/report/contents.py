@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from merestone.evaluation.comparison import Contrast
+from merestone.evaluation.experiments.comparison import Contrast
 from merestone.evaluation.report.outcomes import QuestionRow, group, outcome, question_rows, share
 from merestone.evaluation.report.settings_rows import SettingRow, setting_rows
 from merestone.evaluation.report.views import main_view, measure_key, views
-from merestone.evaluation.runs import Interval, Run
+from merestone.evaluation.runs.values import Interval, Run
 from merestone.types import JSON
 
 FORMAT = 1

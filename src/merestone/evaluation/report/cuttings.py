@@ -7,9 +7,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from merestone.evaluation.experiments import fingerprint_of_tables
-from merestone.evaluation.recording import effective_settings
-from merestone.evaluation.runs import Run
+from merestone.evaluation.experiments.scratch import fingerprint_of_tables
+from merestone.evaluation.runs.recording import effective_settings
+from merestone.evaluation.runs.values import Run
 from merestone.indexing.scratch import EXPERIMENTS_FOLDER
 from merestone.library import Library
 from merestone.types import Snapshot

@@ -11,7 +11,7 @@ from merestone.evaluation.report.outcomes import QuestionRow, group, ordered, ou
 from merestone.evaluation.report.sources import Sources
 from merestone.evaluation.report.views import is_ours, label, served_in
 from merestone.evaluation.report.words import group_title
-from merestone.evaluation.runs import QuestionResult, Served
+from merestone.evaluation.runs.values import QuestionResult, Served
 from merestone.types import JSON
 
 _LETTERS = {"whole": "w", "part": "p", "missed": "m", "none": "-"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from merestone.evaluation.measures import at
+from merestone.evaluation.measures.spans import at
 from merestone.evaluation.report.contents import Report
 from merestone.evaluation.report.front import front
 from merestone.evaluation.report.markup import Markup, element, user_text

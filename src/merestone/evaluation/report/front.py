@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from merestone.evaluation.measures import at
+from merestone.evaluation.measures.spans import at
 from merestone.evaluation.report.contents import Report
 from merestone.evaluation.report.views import COVERAGE, TOKENS
-from merestone.evaluation.runs import Interval
+from merestone.evaluation.runs.values import Interval
 
 
 class Point(NamedTuple):

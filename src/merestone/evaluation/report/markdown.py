@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from merestone.evaluation.measures import at
+from merestone.evaluation.measures.spans import at
 from merestone.evaluation.report.contents import Report, Row
 from merestone.evaluation.report.front import front
 from merestone.evaluation.report.markup import clean
@@ -23,7 +23,7 @@ from merestone.evaluation.report.words import (
     percent,
     probability,
 )
-from merestone.evaluation.runs import Interval, QuestionResult
+from merestone.evaluation.runs.values import Interval, QuestionResult
 
 _ESCAPED = "\\`*_[]<>|#~&"
 

@@ -17,7 +17,7 @@ from merestone.evaluation.report.outcomes import (
 from merestone.evaluation.report.tables import badge, scroll
 from merestone.evaluation.report.views import label
 from merestone.evaluation.report.words import failure_name, group_title, percent
-from merestone.evaluation.runs import QuestionResult
+from merestone.evaluation.runs.values import QuestionResult
 
 
 def matrix(report: Report) -> Markup:

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from merestone.evaluation import comparison
-from merestone.evaluation.measures import at
+from merestone.evaluation.experiments import comparison
+from merestone.evaluation.measures.spans import at
 from merestone.evaluation.report.views import COVERAGE
-from merestone.evaluation.runs import QuestionResult, Run
+from merestone.evaluation.runs.values import QuestionResult, Run
 
 Outcome = Literal["whole", "part", "missed", "none"]
 """``none``: the question was not scored in this view."""

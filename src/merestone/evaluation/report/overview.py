@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from merestone.evaluation.failures import FAILURES
-from merestone.evaluation.measures import at
+from merestone.evaluation.measures.spans import at
 from merestone.evaluation.report.contents import Report
 from merestone.evaluation.report.markup import Markup, element, joined, user_text
 from merestone.evaluation.report.tables import NONE, badge, heads_of, interval, sheet
@@ -26,6 +25,7 @@ from merestone.evaluation.report.words import (
     percent,
     probability,
 )
+from merestone.evaluation.runs.failures import FAILURES
 
 
 def overview_table(report: Report) -> Markup:

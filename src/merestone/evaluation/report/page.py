@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-from merestone.evaluation.measures import at
+from merestone.evaluation.measures.spans import at
 from merestone.evaluation.report.contents import Report
 from merestone.evaluation.report.drilldown import drilldown_data
 from merestone.evaluation.report.figures import figures

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from merestone.evaluation.runs import Run
+from merestone.evaluation.runs.values import Run
 from merestone.types import JSON
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from merestone.evaluation.report.contents import Report
 from merestone.evaluation.report.ranges import Range, ends_of, merged, widened
-from merestone.evaluation.runs import QuestionResult, Run, Served
+from merestone.evaluation.runs.values import QuestionResult, Run, Served
 from merestone.types import Chunk, SettingsError, Snapshot
 
 AROUND = 360

@@ -8,7 +8,7 @@ from merestone.evaluation.report.contents import Column, Report, Row
 from merestone.evaluation.report.markup import Markup, element, joined
 from merestone.evaluation.report.svg import swatch
 from merestone.evaluation.report.words import bounds, figure
-from merestone.evaluation.runs import Interval
+from merestone.evaluation.runs.values import Interval
 
 NONE = element("span", "–", class_="none")
 

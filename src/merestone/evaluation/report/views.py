@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from merestone.evaluation.measures import NO_ANSWER, SPAN_MEASURES
-from merestone.evaluation.runs import PRECISE, SEARCH, Run, Served
+from merestone.evaluation.measures.spans import NO_ANSWER, SPAN_MEASURES
+from merestone.evaluation.runs.values import PRECISE, SEARCH, Run, Served
 
 FULL, COVERAGE, PRECISION, TOKENS = "FullGold", "GoldCoverage", "Precision", "Tokens"
 

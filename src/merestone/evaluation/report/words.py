@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from merestone.evaluation.measures import at
+from merestone.evaluation.measures.spans import at
 from merestone.evaluation.report.contents import Report
 from merestone.evaluation.report.outcomes import Group
 from merestone.evaluation.report.views import COVERAGE, family, is_share, told
-from merestone.evaluation.runs import Interval
+from merestone.evaluation.runs.values import Interval
 
 MINUS = "−"
 

@@ -6,17 +6,17 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from merestone.evaluation.comparison import Comparison
-from merestone.evaluation.contrasts import contrasts_of
-from merestone.evaluation.measures import at
-from merestone.evaluation.question_files import write_text
-from merestone.evaluation.recording import documents_hash
+from merestone.evaluation.experiments.comparison import Comparison
+from merestone.evaluation.measures.spans import at
+from merestone.evaluation.questions.files import write_text
 from merestone.evaluation.report.contents import Report, letter, make_report
 from merestone.evaluation.report.page import page
 from merestone.evaluation.report.sources import gather_sources, require_readable
 from merestone.evaluation.report.svg import require_plots
 from merestone.evaluation.report.views import COVERAGE, FULL, main_view, views
-from merestone.evaluation.runs import Run
+from merestone.evaluation.runs.recording import documents_hash
+from merestone.evaluation.runs.values import Run
+from merestone.evaluation.statistics.contrasts import contrasts_of
 from merestone.types import SettingsError, Snapshot
 
 

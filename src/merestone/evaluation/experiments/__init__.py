@@ -1,0 +1,1 @@
+"""Trying other settings out, comparing them, and looking for better ones."""

@@ -1,0 +1,192 @@
+"""Putting the same questions to several configurations, or holding saved runs together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
+
+from merestone.evaluation.experiments.comparison import Comparison, matrix_of
+from merestone.evaluation.experiments.configurations import DEFAULT_NAME, Configuration
+from merestone.evaluation.experiments.scratch import open_experiments
+from merestone.evaluation.measures.spans import at
+from merestone.evaluation.questions.values import Question
+from merestone.evaluation.runs.evaluating import evaluate
+from merestone.evaluation.runs.values import PRECISE, Run
+from merestone.evaluation.statistics.contrasts import contrasts_of
+from merestone.library import Library
+from merestone.types import (
+    LibrarySettings,
+    Progress,
+    ProgressCallback,
+    SettingsError,
+    Tokenizer,
+)
+
+_OVERLAP_SHARE = 5
+"""The fixed windows of the first comparison overlap by a fifth, as is usual."""
+
+
+def compare(
+    library: Library,
+    configurations: Sequence[Configuration] | None,
+    questions: Sequence[Question],
+    *,
+    k: int | Sequence[int] | None = None,
+    budgets: Sequence[int] | None = None,
+    tokenizer: Tokenizer | str | PathLike[str] | None = None,
+    as_owner: bool = False,
+    mode: str = "hybrid",
+    measures: Sequence[str] | None = None,
+    tables: Mapping[str, Sequence[int]] | None = None,
+    progress: ProgressCallback = lambda _: None,
+) -> Comparison:
+    """Put ``questions`` to each configuration of ``library``, on one state of its documents, and
+    hold each against the first.
+
+    Without ``configurations``, the library as it is and one that cuts into fixed windows are
+    compared. Other cuttings and embedders are made in scratch libraries; each distinct input is
+    embedded once. ``measures`` are those to compare, such as ``GoldCoverage@1000t``, the first of
+    which decides. ``tables`` says which configurations vary one setting, see :class:`Comparison`.
+
+    Raises ``SettingsError``: ``owner-only`` once there are rules of access and the owner does not
+    ask, since documents are copied; whatever is wrong with a configuration, before anything is
+    made; and ``extra-missing`` without SciPy.
+    """
+    if configurations is None:
+        configurations = (Configuration(DEFAULT_NAME), fixed_windows(library.settings))
+    if len(configurations) < 2:
+        raise SettingsError(
+            "nothing-to-compare",
+            "A comparison needs two configurations at least.",
+            "Name another one, such as --with chunking.max_tokens=128.",
+        )
+    runs: list[Run] = []
+    embedded: list[int] = []
+    notes: list[str] = []
+    with open_experiments(library, as_owner=as_owner, progress=progress) as experiments:
+        for configuration in configurations:
+            experiments.check(configuration)
+        for done, configuration in enumerate(configurations):
+            progress(Progress("compare", done, len(configurations), item=configuration.name))
+            with experiments.trial(configuration) as trial:
+                run = evaluate(
+                    trial.library,
+                    questions,
+                    k=k,
+                    budgets=budgets,
+                    tokenizer=tokenizer,
+                    as_owner=as_owner,
+                    mode=mode,
+                    name=configuration.name,
+                    progress=progress,
+                )
+            runs.append(replace(run, library_version=trial.library_version))
+            embedded.append(trial.embedded)
+            notes += trial.notes
+        return comparison_of(
+            runs,
+            measures,
+            configurations=tuple(configurations),
+            embedded=tuple(embedded),
+            tables={name: tuple(columns) for name, columns in (tables or {}).items()},
+            library_version=experiments.library_version,
+            warnings=tuple(dict.fromkeys(notes)),
+        )
+
+
+def compare_runs(runs: Sequence[Run], *, measures: Sequence[str] | None = None) -> Comparison:
+    """Hold recorded runs against the first of them, on the questions that both scored."""
+    if len(runs) < 2:
+        raise SettingsError(
+            "nothing-to-compare", "A comparison needs two runs at least.", "Name another one."
+        )
+    return comparison_of(runs, measures)
+
+
+def fixed_windows(settings: LibrarySettings) -> Configuration:
+    """The usual first way to cut: windows of as many tokens as the library's chunks may have, a
+    fifth of which overlap, without regard to what they hold."""
+    limit = settings.chunking.max_tokens
+    chunking = {
+        "strategy": "fixed",
+        "max_tokens": limit,
+        "overlap_tokens": limit // _OVERLAP_SHARE,
+        "context": [],
+    }
+    return Configuration("fixed windows", {"chunking": chunking})
+
+
+def default_measures(run: Run) -> tuple[str, ...]:
+    """What is compared unless something else is asked for: in the main view how much of the answer
+    is served and what it costs, and of the hits whether they have it, whole and only once."""
+    hits = next((view for view in run.views if view.isdigit()), None)
+    names = [at(name, run.main) for name in ("GoldCoverage", "FullGold", "Precision")]
+    if hits is not None:
+        names += [at(name, hits) for name in ("Hit", "FullGold", "Duplication", "nDCG")]
+    names += [at("Tokens", view) for view in dict.fromkeys((run.main, hits)) if view]
+    if PRECISE in run.views:
+        names += [at(name, PRECISE) for name in ("GoldCoverage", "IoU", "Tokens")]
+    known = {name for result in run.results for name in result.measures}
+    return tuple(name for name in dict.fromkeys(names) if name in known)
+
+
+def comparison_of(
+    runs: Sequence[Run],
+    measures: Sequence[str] | None,
+    *,
+    configurations: tuple[Configuration, ...] = (),
+    embedded: tuple[int, ...] = (),
+    tables: Mapping[str, tuple[int, ...]] | None = None,
+    library_version: int | None = None,
+    warnings: tuple[str, ...] = (),
+) -> Comparison:
+    """``runs`` held against the first of them, in ``measures`` or those that are usual."""
+    first = runs[0]
+    compared = tuple(measures) if measures else default_measures(first)
+    _check_measures(runs, compared)
+    return Comparison(
+        runs=tuple(runs),
+        measures=compared,
+        contrasts=tuple(contrasts_of(runs, compared)),
+        matrix=matrix_of(runs, first.main, compared[0]),
+        configurations=configurations,
+        embedded=embedded,
+        tables=tables or {},
+        library_version=library_version,
+        warnings=(*warnings, *_incomparable(runs)),
+    )
+
+
+def _check_measures(runs: Sequence[Run], measures: Sequence[str]) -> None:
+    for run in runs:
+        known = {name for result in run.results for name in result.measures}
+        missing = [name for name in measures if name not in known]
+        if missing or not measures:
+            wanted = missing[0] if missing else "any"
+            raise SettingsError(
+                "unknown-measure",
+                f"The run {run.name or run.id[:8]} has no measure {wanted}.",
+                f"It has: {', '.join(sorted(known)) or 'none, as no question was scored'}.",
+            )
+
+
+def _incomparable(runs: Sequence[Run]) -> list[str]:
+    """What makes the runs hard to hold against each other."""
+    found = []
+    if len({run.documents_hash for run in runs}) > 1:
+        found.append("The runs were not made on the same state of the documents.")
+    ids = [{(result.id, result.question) for result in run.results} for run in runs]
+    if any(each != ids[0] for each in ids):
+        common = len(set.intersection(*ids))
+        found.append(
+            f"The runs did not score the same questions; {common} are common to all, and each pair "
+            "of runs is compared on those that both scored."
+        )
+    for what, values in (
+        ("tokenizer of budgets", {run.tokenizer for run in runs}),
+        ("asker", {run.asker for run in runs}),
+    ):
+        if len(values) > 1:
+            found.append(f"The runs differ in the {what}.")
+    return found

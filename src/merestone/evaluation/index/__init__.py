@@ -1,0 +1,1 @@
+"""Which index suits a library's vectors."""

@@ -1,0 +1,1 @@
+"""What was served, held against the gold."""

@@ -1,0 +1,117 @@
+"""Reading a file of questions in one of several formats, and making it the library's own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from merestone.evaluation.gold.checking import QuestionsCheck, check_questions
+from merestone.evaluation.questions.importing.beir import read_beir
+from merestone.evaluation.questions.importing.chroma import read_chroma
+from merestone.evaluation.questions.importing.locating import documents_with
+from merestone.evaluation.questions.importing.matching import DocumentNames
+from merestone.evaluation.questions.importing.own import read_own
+from merestone.evaluation.questions.importing.sets import read_set
+from merestone.evaluation.questions.importing.squad import read_squad
+from merestone.evaluation.questions.importing.trec import read_trec
+from merestone.evaluation.questions.values import Question, Questions
+from merestone.types import JSON, SettingsError, Snapshot
+
+FORMATS: Mapping[str, Callable[[Path, Path | None], list[Question]]] = {
+    "beir": read_beir,
+    "trec": read_trec,
+    "squad": read_squad,
+    "chroma": read_chroma,
+    "set": read_set,
+    "csv": read_own,
+    "jsonl": read_own,
+}
+"""Readers by the name of their format. Each takes the file or folder and, where judgements can be
+apart, the file of those; documents have the names that they have there."""
+
+_FOUND_BY_TEXT = frozenset({"squad"})
+"""Formats that name no files: their quotes say which document is meant."""
+
+
+@dataclass(frozen=True)
+class Import:
+    """What was read, in the names of the library's documents."""
+
+    questions: Questions
+    unmatched: Mapping[str, int] = field(default_factory=dict)
+    """Names of documents that the library does not have or has several of, and how many pieces of
+    evidence are of each."""
+    check: QuestionsCheck | None = None
+    """Where the evidence was found; ``None`` without a library."""
+
+    def to_json(self) -> dict[str, JSON]:
+        return {
+            "questions": len(self.questions),
+            "evidence": dict(self.check.counts) if self.check else None,
+            "unmatched": dict(self.unmatched),
+        }
+
+
+def import_questions(
+    path: Path,
+    format: str,
+    *,
+    snapshot: Snapshot | None = None,
+    judgements: Path | None = None,
+    matched_only: bool = False,
+) -> Import:
+    """The questions of ``path``.
+
+    With a ``snapshot`` documents are matched to the library's ids, and evidence is found in their
+    text and written with its span, version and surroundings. ``matched_only`` leaves out questions
+    with evidence of a document that the library does not have.
+    """
+    if format not in FORMATS:
+        raise SettingsError(
+            "unknown-format",
+            f"No format is called {format!r}.",
+            f"Known: {', '.join(FORMATS)}.",
+        )
+    questions = FORMATS[format](path, judgements)
+    if snapshot is None:
+        return Import(Questions(questions))
+    questions, unmatched = _in_own_names(questions, snapshot, format in _FOUND_BY_TEXT)
+    if matched_only:
+        questions = [
+            question
+            for question in questions
+            if not any(evidence.doc in unmatched for evidence in question.evidence)
+        ]
+    check = check_questions(snapshot, questions)
+    return Import(check.applied(Questions(questions)), unmatched, check)
+
+
+def _in_own_names(
+    questions: Sequence[Question], snapshot: Snapshot, by_text: bool
+) -> tuple[list[Question], dict[str, int]]:
+    """The questions with the ids of the library's documents, and the names that have none."""
+    names = DocumentNames(snapshot.records())
+    given = {evidence.doc for question in questions for evidence in question.evidence}
+    ids = {name: names.match(name) for name in given}
+    found: dict[str, str] = {}
+    if by_text:
+        lost = (e for q in questions for e in q.evidence if ids[e.doc] is None and e.quote)
+        found = documents_with(snapshot, {f"{e.prefix}{e.quote}{e.suffix}" for e in lost})
+    unmatched: Counter[str] = Counter()
+    renamed = []
+    for question in questions:
+        evidence = []
+        for each in question.evidence:
+            id = ids[each.doc] or found.get(f"{each.prefix}{each.quote}{each.suffix}")
+            if id is None:
+                unmatched[each.doc] += 1
+            evidence.append(replace(each, doc=id or each.doc))
+        scope = tuple(names.match(name) or name for name in question.scope)
+        renamed.append(replace(question, evidence=tuple(evidence), scope=scope))
+    return renamed, dict(_sorted(unmatched))
+
+
+def _sorted(counts: Counter[str]) -> Iterable[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))

@@ -1,0 +1,160 @@
+"""The CSV form of questions: a row for each piece of evidence."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from merestone.evaluation.questions.json_form import (
+    QuestionFormError,
+    evidence_to_json,
+    question_from_json,
+    question_to_json,
+)
+from merestone.evaluation.questions.values import Question, question_id
+from merestone.types import JSON
+
+TABLE_SUFFIXES = (".csv", ".tsv")
+_FIRST = ("id", "question", "document", "quote")
+_LISTS = ("scope", "tags", "principals")
+_OF_QUESTION = ("match", *_LISTS, "language", "made")
+_NUMBERS = ("start", "end", "page", "grade")
+_OF_EVIDENCE = (*_NUMBERS, "prefix", "suffix", "version", "coordinates")
+
+_NoteFault = Callable[[int, QuestionFormError], None]
+
+
+def from_table(text: str, suffix: str, note: _NoteFault) -> Iterator[tuple[int, Question]]:
+    """Questions, each with the line of its first row. Rows with one id, or without any and with
+    one question, are one question with several pieces of evidence."""
+    rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=_delimiter(suffix), strict=True)
+    gathered: dict[str, tuple[int, dict[str, Any]]] = {}
+    try:
+        if "question" not in (rows.fieldnames or ()):
+            raise QuestionFormError(
+                "there is no column called question",
+                f"Begin the file with a line such as {','.join(_FIRST)}.",
+            )
+        for row in rows:
+            try:
+                _gather(row, rows.line_num, gathered)
+            except QuestionFormError as fault:
+                note(rows.line_num, fault)
+    except QuestionFormError as fault:
+        note(1, fault)
+    except csv.Error as error:
+        note(
+            rows.line_num, QuestionFormError(f"it is no CSV: {error}", "Mend the quotation marks.")
+        )
+    for line, shape in gathered.values():
+        try:
+            yield line, question_from_json(shape)
+        except QuestionFormError as fault:
+            note(line, fault)
+
+
+def _gather(
+    row: Mapping[str | None, Any], line: int, gathered: dict[str, tuple[int, dict[str, Any]]]
+) -> None:
+    """Add a row to the question that it belongs to."""
+    if None in row:
+        raise QuestionFormError("the row has more fields than the first line", "Mend the row.")
+    given = {str(key): value for key, value in row.items() if value}
+    if not given:
+        return
+    text = given.get("question", "").strip()
+    key = given.get("id") or question_id(text)
+    if key not in gathered:
+        gathered[key] = line, _question_shape(key, given)
+    shape = gathered[key][1]
+    if text and text != shape["question"]:
+        raise QuestionFormError(
+            f"the id {key!r} has another question in line {gathered[key][0]}",
+            "Give each question an id of its own.",
+        )
+    if given.get("document"):
+        shape["evidence"].append(_evidence_shape(given))
+    elif given.get("quote"):
+        raise QuestionFormError("the row has a quote and no document", "Name the document.")
+
+
+def _question_shape(id: str, given: Mapping[str, str]) -> dict[str, Any]:
+    known = {*_FIRST, *_OF_QUESTION, *_OF_EVIDENCE}
+    shape: dict[str, Any] = {key: value for key, value in given.items() if key not in known}
+    shape |= {"id": id, "question": given.get("question", "").strip(), "evidence": []}
+    for key in _OF_QUESTION:
+        if key in given:
+            shape[key] = given[key]
+    for key in _LISTS:
+        if key in given:
+            shape[key] = _list_of(given[key])
+    if "made" in given:
+        shape["made"] = {"true": True, "false": False}.get(given["made"].lower(), given["made"])
+    return shape
+
+
+def _evidence_shape(given: Mapping[str, str]) -> dict[str, JSON]:
+    shape: dict[str, JSON] = {"doc": given["document"], "quote": given.get("quote", "")}
+    for key in _OF_EVIDENCE:
+        if key in given:
+            shape[key] = given[key]
+    for key in _NUMBERS:
+        # What is no number is refused where all numbers are looked at.
+        if key in given and given[key].isascii() and given[key].isdigit():
+            shape[key] = int(given[key])
+    return shape
+
+
+def _list_of(text: str) -> JSON:
+    if text.startswith("["):
+        try:
+            return json.loads(text)
+        except ValueError:
+            pass
+    return [part.strip() for part in text.split(";") if part.strip()]
+
+
+def to_table(questions: Iterable[Question], suffix: str) -> str:
+    """The questions as a table. Columns that no row needs are left out; of unknown keys those
+    whose value is text are kept."""
+    rows = [row for question in questions for row in _rows(question)]
+    used = {key for row in rows for key, value in row.items() if value != ""}
+    known = (*_FIRST, *_OF_QUESTION, *_OF_EVIDENCE)
+    columns = [key for key in known if key in used or key in _FIRST]
+    columns += sorted(used.difference(known))
+    out = io.StringIO(newline="")
+    # Lines end as RFC 4180 has them; then a lone carriage return in a field is quoted too.
+    writer = csv.DictWriter(out, columns, restval="", delimiter=_delimiter(suffix))
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def _rows(question: Question) -> Iterator[dict[str, str]]:
+    shape = question_to_json(question)
+    items = [evidence_to_json(evidence) for evidence in question.evidence] or [{}]
+    first = {key: value for key, value in shape.items() if key not in ("evidence", *_OF_QUESTION)}
+    first = {key: value for key, value in first.items() if isinstance(value, str)}
+    for key in _OF_QUESTION:
+        if key in shape:
+            first[key] = _field(shape[key])
+    for number, item in enumerate(items):
+        row = dict(first) if number == 0 else {"id": question.id, "question": question.question}
+        row |= {key: _field(value) for key, value in item.items() if key in _OF_EVIDENCE}
+        yield row | {"document": str(item.get("doc", "")), "quote": str(item.get("quote", ""))}
+
+
+def _field(value: JSON) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        is_plain = not any(";" in each or each[:1] in "[ " or each[-1:] == " " for each in value)
+        return "; ".join(value) if is_plain else json.dumps(value, ensure_ascii=False)
+    return str(value)
+
+
+def _delimiter(suffix: str) -> str:
+    return "\t" if suffix == ".tsv" else ","

@@ -1,0 +1,1 @@
+"""Asking a library its questions, and the record of what came of it."""

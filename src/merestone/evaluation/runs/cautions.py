@@ -1,0 +1,70 @@
+"""What a reader of a run should beware of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from merestone.evaluation.measures.spans import at
+from merestone.evaluation.runs.scoring import Scored
+from merestone.evaluation.runs.values import QuestionResult
+
+_FEW = 30
+"""Questions below which a mean says little: its interval is wider than a fifth."""
+_CEILING = 0.97
+_WHOLE = 1.2
+"""Chunks per document up to which cutting decides nothing."""
+_OFTEN = 0.1
+"""Share of questions from which a note of their answers, such as a reranker that failed, tells of
+the run and not of a question."""
+_MISSING = 0.2
+"""Share of questions without their documents from which something else is wrong."""
+
+
+def cautions(
+    results: Sequence[QuestionResult], scored: Scored, main: str, costs: Mapping[str, float]
+) -> tuple[str, ...]:
+    """Warnings in words, the weightiest first."""
+    asked = [result for result in results if not result.made]
+    made = len(results) - len(asked)
+    found: list[str] = []
+    lost = sum(result.failure in ("not-in-corpus", "no-text") for result in results)
+    if results and lost / len(results) >= _MISSING:
+        found.append(
+            f"Of {lost} in {len(results)} questions a document is not in the library, or without "
+            "text: are these the questions of this library?"
+        )
+    if scored.skipped:
+        found.append(
+            f"{_questions(len(scored.skipped))} not scored, since the text that answers changed: "
+            "run `merestone questions check`."
+        )
+    if len(asked) < _FEW:
+        found.append(
+            f"{_questions(len(asked))} few: differences below a fifth cannot be told from chance. "
+            f"About {_FEW} are the least, 100 are good."
+        )
+    if made:
+        found.append(
+            f"{_questions(made)} made by a machine: easier than what people ask, and scored apart."
+        )
+    full = [result.measures.get(at("FullGold", main)) for result in asked]
+    known = [value for value in full if value is not None]
+    if known and sum(known) / len(known) >= _CEILING:
+        found.append(
+            f"Nearly every answer is found whole at {main}: these questions are too easy to tell "
+            "two configurations apart. Add harder ones, or measure at a smaller budget."
+        )
+    documents = costs.get("documents", 0)
+    if documents and costs["chunks"] <= _WHOLE * documents:
+        found.append("Nearly every document is one chunk, so that cutting decides nothing here.")
+    found += [
+        f"{count} of {len(results)} questions: {note}"
+        for note, count in scored.notes.most_common()
+        if count >= _OFTEN * len(results)
+    ]
+    return tuple(found)
+
+
+def _questions(count: int) -> str:
+    """``1 question is``, ``7 questions are``."""
+    return f"{count} question is" if count == 1 else f"{count} questions are"

@@ -1,0 +1,113 @@
+"""Asking a library the user's own questions, and scoring what it serves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from os import PathLike
+
+from merestone.evaluation.questions.values import Question, Questions
+from merestone.evaluation.runs.recording import record_run
+from merestone.evaluation.runs.scoring import Scoring
+from merestone.evaluation.runs.serving import Desk
+from merestone.evaluation.runs.values import Run
+from merestone.evaluation.runs.views import choose_views
+from merestone.library import Library, Principals, Where
+from merestone.retrieval import read_filter
+from merestone.text.tokenizer_names import tokenizer_named
+from merestone.types import (
+    ProgressCallback,
+    SettingsError,
+    StoreBusyError,
+    Tokenizer,
+)
+
+_TRIES = 5
+"""To see one library version through the eyes of several askers while someone writes."""
+
+
+def evaluate(
+    library: Library,
+    questions: Sequence[Question],
+    *,
+    k: int | Sequence[int] | None = None,
+    budgets: Sequence[int] | None = None,
+    tokenizer: Tokenizer | str | PathLike[str] | None = None,
+    principals: Principals = None,
+    as_owner: bool = False,
+    where: Where = None,
+    mode: str = "hybrid",
+    name: str = "",
+    views: Sequence[str] | None = None,
+    progress: ProgressCallback = lambda _: None,
+) -> Run:
+    """Ask ``library`` the ``questions`` and score what it serves, on one state of it.
+
+    What is scored is what is served: the hits of ``library.search`` at each ``k``, the passages of
+    ``library.context`` at each of ``budgets``, in tokens of ``tokenizer``, and those of its precise
+    form under the largest budget. ``views`` names a part of these: ``search``, ``context``,
+    ``precise``. What is not given is taken from the table ``[evaluation]`` of the settings.
+
+    ``principals`` or ``as_owner`` say who asks, for every question that does not say it itself;
+    documents that the asker may not read count as missing. ``where`` limits all searches.
+    """
+    if not isinstance(questions, Questions):
+        questions = Questions(questions)
+    settings = library.settings.evaluation
+    chosen = choose_views(
+        [k] if isinstance(k, int) else settings.k if k is None else k,
+        settings.budgets if budgets is None else budgets,
+        views,
+    )
+    if not questions:
+        raise SettingsError(
+            "no-questions",
+            "There are no questions to be asked.",
+            "Write some into questions.jsonl, or let `merestone questions suggest` draft them.",
+        )
+    named = tokenizer or settings.tokenizer or None
+    counting = tokenizer_named(named) if isinstance(named, str | PathLike) else named
+    limit = read_filter(where)
+    asker = None if principals is None else tuple(principals)
+    with _open_desks(library, questions, asker, as_owner, counting, mode) as desks:
+        scored = Scoring(desks, chosen, limit).score(questions, progress)
+        return record_run(
+            library,
+            desks,
+            questions,
+            chosen,
+            scored,
+            ("owner",) if as_owner else tuple(sorted(asker or ())),
+            None if limit is None else repr(limit),
+            name,
+        )
+
+
+@contextmanager
+def _open_desks(
+    library: Library,
+    questions: Sequence[Question],
+    principals: Sequence[str] | None,
+    as_owner: bool,
+    tokenizer: Tokenizer | None,
+    mode: str,
+) -> Iterator[Mapping[tuple[str, ...], Desk]]:
+    """A desk for each asker; that of who runs the evaluation is under ``()``. All see the same
+    library version."""
+    askers = sorted({question.principals for question in questions} - {()})
+    for _ in range(_TRIES):
+        with ExitStack() as stack:
+            serving = library.serving(principals=principals, as_owner=as_owner)
+            own = Desk(stack.enter_context(serving), tokenizer, mode)
+            desks: dict[tuple[str, ...], Desk] = {(): own}
+            for asker in askers:
+                serving = library.serving(principals=asker)
+                desks[asker] = Desk(stack.enter_context(serving), tokenizer, mode)
+            if len({desk.snapshot.library_version for desk in desks.values()}) == 1:
+                yield desks
+                return
+    raise StoreBusyError(
+        "library-changing",
+        "The library was written to each time when it was opened for several askers.",
+        "Run the evaluation when no sync is at work.",
+    )

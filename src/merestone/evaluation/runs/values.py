@@ -1,0 +1,227 @@
+"""The record of a run: what was asked, what was served, how it scored, and under what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+from merestone.evaluation.gold.values import GoldSpan
+from merestone.types import JSON, SettingsError
+
+SEARCH = "search"
+"""The view of hits of ``search``: chunks, measured at k."""
+PRECISE = "precise"
+"""The view of ``context`` in its precise form."""
+
+FORMAT = 1
+"""Of a run's JSON; raised when an older reader could not read it."""
+
+
+class Served(NamedTuple):
+    """One passage that was served, in its place."""
+
+    document: str
+    start: int
+    end: int
+    tokens: int
+    """Of its text, by the run's tokenizer."""
+    chunks: tuple[str, ...]
+    """Ids of the chunks that it comes from."""
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionResult:
+    """What one question gave."""
+
+    id: str
+    question: str
+    match: str
+    gold: tuple[GoldSpan, ...]
+    served: Mapping[str, tuple[Served, ...]]
+    """By view: :data:`SEARCH`, a budget such as ``1000t``, :data:`PRECISE`. Best first."""
+    measures: Mapping[str, float]
+    """By name, such as ``GoldCoverage@5``, ``FullGold@1000t``, ``IoU@precise``."""
+    failure: str | None
+    """Why it is a miss in the main view, see ``evaluation.failures``; ``None``: it is none."""
+    detail: str = ""
+    """The failure in words."""
+    content_type: str = ""
+    """Of the gold's documents; empty if there is none, ``mixed`` if they differ."""
+    tags: tuple[str, ...] = ()
+    language: str | None = None
+    made: bool = False
+    relevance: float | None = None
+    """Of the best hit."""
+    failures: Mapping[str, str] = field(default_factory=dict)
+    """By view, such as ``5`` or ``1000t``: the failure there."""
+
+    def to_json(self) -> dict[str, JSON]:
+        return {
+            "id": self.id,
+            "question": self.question,
+            "match": self.match,
+            "gold": [span._asdict() for span in self.gold],
+            "served": {
+                view: [{**each._asdict(), "chunks": list(each.chunks)} for each in passages]
+                for view, passages in self.served.items()
+            },
+            "measures": dict(self.measures),
+            "failure": self.failure,
+            "detail": self.detail,
+            "failures": dict(self.failures),
+            "content_type": self.content_type,
+            "tags": list(self.tags),
+            "language": self.language,
+            "made": self.made,
+            "relevance": self.relevance,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A mean with its 95 % interval over questions."""
+
+    mean: float
+    low: float
+    high: float
+    count: int
+    """Questions that it is a mean of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One configuration, asked all questions."""
+
+    id: str
+    """Hash of all that decides the outcome: the questions, the state of the documents, settings."""
+    name: str
+    time: str
+    """UTC, ISO 8601."""
+    library_version: int
+    questions_hash: str
+    documents_hash: str
+    """Of ids and versions of all documents."""
+    settings: Mapping[str, JSON]
+    """Tables ``extraction``, ``chunking``, ``embedding``, ``retrieval``, ``reranking`` in effect,
+    as the configuration file would say them."""
+    embedder: Mapping[str, JSON]
+    tokenizer: str
+    """Name of the one that budgets are counted by."""
+    measures: Mapping[str, Interval]
+    """Over the questions that people asked; made ones are in ``groups`` as ``made:true``."""
+    groups: Mapping[str, Mapping[str, Interval]]
+    """By group: ``type:pdf``, ``tag:howto``, ``language:de``, ``made:true``."""
+    costs: Mapping[str, float]
+    """``documents``, ``chunks``, ``passages_per_question``, ``tokens_stored``,
+    ``tokens_retrieved@…``, ``tokens_to_embed``, ``index_bytes``, ``seconds_per_question``."""
+    results: tuple[QuestionResult, ...]
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    """Question id → why it could not be scored."""
+    warnings: tuple[str, ...] = ()
+    views: tuple[str, ...] = ()
+    """Names behind ``@`` in the names of measures: ``5``, ``1000t``, ``precise``."""
+    main: str = ""
+    """The one of ``views`` by which a question is a miss."""
+    mode: str = "hybrid"
+    asker: tuple[str, ...] = ()
+    """Who asked, where the question does not say: principals, or ``owner``; empty: the public."""
+    version: str = ""
+    """Of Merestone."""
+
+    def to_json(self) -> dict[str, JSON]:
+        return {
+            "format": FORMAT,
+            "run": self.id,
+            "name": self.name,
+            "time": self.time,
+            "merestone": self.version,
+            "library_version": self.library_version,
+            "questions": len(self.results),
+            "questions_hash": self.questions_hash,
+            "documents_hash": self.documents_hash,
+            "settings": dict(self.settings),
+            "embedder": dict(self.embedder),
+            "tokenizer": self.tokenizer,
+            "views": list(self.views),
+            "main": self.main,
+            "mode": self.mode,
+            "asker": list(self.asker),
+            "measures": _intervals(self.measures),
+            "groups": {name: _intervals(group) for name, group in self.groups.items()},
+            "costs": dict(self.costs),
+            "skipped": dict(self.skipped),
+            "warnings": list(self.warnings),
+            "per_question": [result.to_json() for result in self.results],
+        }
+
+    @classmethod
+    def from_json(cls, value: JSON) -> Run:
+        """The run that :meth:`to_json` gave ``value`` of, what belongs to questions included.
+        Raises ``SettingsError`` with code ``invalid-run`` if it is none."""
+        try:
+            return _run(value)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise SettingsError(
+                "invalid-run",
+                f"This is not the record of a run: {type(error).__name__} {error}.",
+                "Give a file that `merestone eval` wrote.",
+            ) from error
+
+
+def _intervals(measures: Mapping[str, Interval]) -> dict[str, JSON]:
+    return {name: asdict(interval) for name, interval in measures.items()}
+
+
+def _run(value: Any) -> Run:
+    if value["format"] > FORMAT:
+        raise ValueError(f"its format {value['format']} is of a newer Merestone")
+    return Run(
+        id=value["run"],
+        name=value["name"],
+        time=value["time"],
+        library_version=value["library_version"],
+        questions_hash=value["questions_hash"],
+        documents_hash=value["documents_hash"],
+        settings=value["settings"],
+        embedder=value["embedder"],
+        tokenizer=value["tokenizer"],
+        measures=_read_intervals(value["measures"]),
+        groups={name: _read_intervals(group) for name, group in value["groups"].items()},
+        costs=value["costs"],
+        results=tuple(map(_result, value["per_question"])),
+        skipped=value["skipped"],
+        warnings=tuple(value["warnings"]),
+        views=tuple(value["views"]),
+        main=value["main"],
+        mode=value["mode"],
+        asker=tuple(value["asker"]),
+        version=value["merestone"],
+    )
+
+
+def _result(row: Any) -> QuestionResult:
+    return QuestionResult(
+        id=row["id"],
+        question=row["question"],
+        match=row["match"],
+        gold=tuple(GoldSpan(**span) for span in row["gold"]),
+        served={
+            view: tuple(Served(**{**each, "chunks": tuple(each["chunks"])}) for each in passages)
+            for view, passages in row["served"].items()
+        },
+        measures=row["measures"],
+        failure=row["failure"],
+        detail=row["detail"],
+        content_type=row["content_type"],
+        tags=tuple(row["tags"]),
+        language=row["language"],
+        made=row["made"],
+        relevance=row["relevance"],
+        failures=row["failures"],
+    )
+
+
+def _read_intervals(measures: Any) -> dict[str, Interval]:
+    return {name: Interval(**interval) for name, interval in measures.items()}

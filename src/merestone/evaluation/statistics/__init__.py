@@ -1,0 +1,1 @@
+"""How sure a mean is, or a difference of two."""
