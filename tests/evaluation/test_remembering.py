@@ -153,3 +153,12 @@ def test_a_reranker_is_asked_once_about_the_same_texts() -> None:
     assert reranker.rerank("q", ["bb", "a"]) == [2.0, 1.0]
     assert reranker.rerank("other", ["a", "bb"]) == [1.0, 2.0]
     assert model.asked == 3
+
+
+def test_what_is_remembered_takes_what_a_snapshot_takes(library: Library) -> None:
+    with library.serving() as serving:
+        again = remembered(serving.snapshot)
+        document = serving.snapshot.document_ids()[0]
+        for blocks in (True, False):
+            expected = serving.snapshot.document(document, blocks=blocks)
+            assert again.document(document, blocks=blocks) == expected

@@ -120,12 +120,13 @@ def command(
             loaded = [load_run(find_run(name, folder)) for name in runs]
             comparison = compare_runs(loaded, measures=measures or None)
         else:
+            files = tuple(directory / path for path in files)
             tried, tables = _configurations(changes, files, choices, crossed, baseline)
             with shown_progress(as_json, "questions") as progress:
                 comparison = compare(
                     library,
                     tried if is_tried else None,
-                    chosen(questions_of(library, file), only),
+                    chosen(questions_of(library, directory, file), only),
                     k=ks or None,
                     budgets=budgets or None,
                     tokenizer=tokenizer,
@@ -136,7 +137,7 @@ def command(
                     progress=progress,
                 )
             for run in comparison.runs:
-                save_run(run, folder)
+                save_run(run, folder, is_trial=True)
     answer(comparison, as_json, lambda: told_comparison(comparison))
 
 

@@ -92,7 +92,7 @@ def command(
     The run is kept, and `report`, `compare` and `gate` read it.
     """
     with open_library(directory) as library, shown_progress(as_json, "questions") as progress:
-        questions = chosen(questions_of(library, file), only)
+        questions = chosen(questions_of(library, directory, file), only)
         folder = runs_folder(library.settings.state)
         before = load_run(find_run(against, folder)) if against else None
         run = evaluate(
@@ -109,17 +109,18 @@ def command(
         )
         kept = save_run(run, folder)
         if trec is not None:
+            trec = directory / trec
             with library.snapshot(principals=principals or None, as_owner=as_owner) as snapshot:
                 export_questions(questions, "trec", trec, snapshot)
             write_text(trec / "run.txt", trec_run(run))
         if table is not None:
-            write_text(table, csv_table(run))
+            write_text(directory / table, csv_table(run))
     answer(run, as_json, lambda: _told(run, before, kept))
 
 
-def questions_of(library: Library, file: Path | None) -> Questions:
-    """The questions of ``file``, else those that the configuration names."""
-    return Questions.load(file or library.settings.evaluation.questions)
+def questions_of(library: Library, directory: Path, file: Path | None) -> Questions:
+    """The questions of ``file`` in ``directory``, else those that the configuration names."""
+    return Questions.load(directory / file if file else library.settings.evaluation.questions)
 
 
 def chosen(questions: Questions, only: tuple[str, ...]) -> Questions:

@@ -52,7 +52,7 @@ def command(
     with open_library(directory) as library, shown_progress(as_json, "questions") as progress:
         settings = library.settings.evaluation.gate
         baseline = None if update_baseline else _baseline(library)
-        questions = questions_of(library, file)
+        questions = questions_of(library, directory, file)
         who = asker(principals, as_owner)
         run = evaluate(library, questions, progress=progress, **who)
         report = judge(run, baseline, settings)

@@ -10,6 +10,7 @@ import click
 
 from merestone.cli.export import writable_target
 from merestone.cli.questions_told import (
+    told_added,
     told_check,
     told_import,
     told_questions,
@@ -62,7 +63,13 @@ def command() -> None:
     "a citation. May be repeated.",
 )
 @click.option("--doc", metavar="ID", help="The document that --quote is of; alone: all of it.")
-@click.option("--quote", metavar="TEXT", help="Words of the document that answer.")
+@click.option(
+    "--quote",
+    "quotes",
+    metavar="TEXT",
+    multiple=True,
+    help="Words of the document that answer. May be repeated.",
+)
 @click.option("--occurrence", type=click.IntRange(1), help="Which place, if the quote has several.")
 @click.option("--answerless", is_flag=True, help="Nothing in the library answers it.")
 @click.option("--tag", "tags", multiple=True, help="A word to group it by; may be repeated.")
@@ -82,7 +89,7 @@ def add(
     question: str,
     hits: tuple[str, ...],
     doc: str | None,
-    quote: str | None,
+    quotes: tuple[str, ...],
     occurrence: int | None,
     answerless: bool,
     tags: tuple[str, ...],
@@ -94,15 +101,15 @@ def add(
     as_json: bool,
 ) -> None:
     """Add QUESTION with the passages that answer it; passages are added to one that is there."""
-    if answerless == bool(hits or doc) or (quote and not doc):
+    if answerless == bool(hits or doc) or (quotes and not doc):
         raise click.UsageError("Say what answers: --hit, --doc with --quote, or --answerless.")
     with open_library(directory) as library:
         path = _path(library, directory, file)
         questions = _known(path)
         with _snapshot(library, principals, as_owner) as snapshot:
             found = [asked(hit, lambda each: cited_evidence(snapshot, each)) for hit in hits]
-            if doc and quote:
-                found.append(quoted_evidence(snapshot, doc, quote, occurrence))
+            if doc and quotes:
+                found += [quoted_evidence(snapshot, doc, each, occurrence) for each in quotes]
             elif doc:
                 found.append(cited_evidence(snapshot, doc))
     made = _with_evidence(questions, id or question_id(question), question, found)
@@ -111,8 +118,7 @@ def add(
         made = replace(made, match="any" if match == "any" else "all")
     questions.with_all([made]).save(path)
     shape = question_to_json(made)
-    pieces = amount(len(made.evidence), "piece") + " of evidence"
-    answer(shape, as_json, lambda: f"{made.id}: {made.question}\n{pieces}, in {path}")
+    answer(shape, as_json, lambda: told_added(made, path))
 
 
 @command.command("check")

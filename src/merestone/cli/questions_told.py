@@ -53,6 +53,17 @@ def _told_evidence(each: CheckedEvidence) -> Iterator[str]:
         yield indented(f"now: {_short(each.found)}")
 
 
+def told_added(question: Question, path: Path) -> str:
+    """A question as it was written to ``path``, with the words of its answers."""
+    pieces = amount(len(question.evidence), "piece")
+    lines = [f"{question.id}: {question.question}", f"{pieces} of evidence, in {path}"]
+    for each in question.evidence:
+        lines.append(f"  {place_of(each)}")
+        if each.quote:
+            lines.append(indented(_short(each.quote)))
+    return "\n".join(lines)
+
+
 def told_import(found: Import, target: Path) -> str:
     lines = [f"{amount(len(found.questions), 'question')} added to {target}."]
     if found.check:

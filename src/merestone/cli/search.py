@@ -73,7 +73,8 @@ def _hit(number: int, hit: Hit, links: bool) -> str:
     ranks = ", ".join(
         f"{side} {rank}" for side, rank in hit.ranks.to_json().items() if rank is not None
     )
-    head = f"[{number}] {place(hit.citation)}  (score {hit.score:.3f}; rank {ranks})"
+    likely = "" if hit.relevance is None else f", relevance {hit.relevance:.2f}"
+    head = f"[{number}] {place(hit.citation)}  (score {hit.score:.3f}{likely}; rank {ranks})"
     if links and hit.citation.link:
         head += f"\n    {hit.citation.link}"
     added = "".join(

@@ -84,7 +84,7 @@ def command(
         with shown_progress(as_json, "questions") as progress:
             tuning = tune(
                 library,
-                chosen(questions_of(library, file), only),
+                chosen(questions_of(library, directory, file), only),
                 seed=seed,
                 measure=measure,
                 k=ks or None,
@@ -98,7 +98,7 @@ def command(
                 progress=progress,
             )
         for run in tuning.comparison.runs if tuning.comparison else ():
-            save_run(run, runs_folder(library.settings.state))
+            save_run(run, runs_folder(library.settings.state), is_trial=True)
         root = library.settings.root
     answer(tuning, as_json, lambda: _told(tuning))
     if write and tuning.is_confirmed:

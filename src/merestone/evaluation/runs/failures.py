@@ -13,7 +13,7 @@ from merestone.evaluation.gold.values import Gold, GoldSpan
 from merestone.evaluation.measures.coverage import Coverage
 from merestone.evaluation.questions.values import Evidence, Question
 from merestone.evaluation.runs.serving import Answers, Desk, scoped
-from merestone.evaluation.runs.values import Served
+from merestone.evaluation.runs.values import PRECISE, Served
 from merestone.retrieval.candidates import find_candidates
 from merestone.retrieval.ranking import Ranking, reference
 from merestone.retrieval.searching import check_question
@@ -171,7 +171,11 @@ class Examination:
             return Miss(
                 "cut-by-boundary", f"{where} is parted, and no chunk holds what is between."
             )
-        return Miss("dropped-by-budget", f"{where} was found: {_reason(context, inside)}.")
+        reason = _reason(context, inside)
+        if _is_behind(context, inside, view):
+            words = self._best(inside).words
+            return Miss("outranked", f"The chunk of {where} {words}, behind all served: {reason}.")
+        return Miss("dropped-by-budget", f"{where} was found: {reason}.")
 
     def _parts(self, span: GoldSpan) -> list[Chunk]:
         """The chunk that holds the span, the best one, or else all that hold a part of it."""
@@ -267,6 +271,16 @@ class Examination:
         anything /= np.linalg.norm(anything)
         both = AllOf((where, Comparison("document", "=", document)))
         return bool(self._desk.snapshot.dense(anything, 1, both))
+
+
+def _is_behind(context: ContextResult, chunks: Sequence[Chunk], view: str) -> bool:
+    """True if a little more room would not have served ``chunks``: others stood before them that
+    were not served either, or nothing so far behind the best was to be served."""
+    ids = {chunk.id for chunk in chunks}
+    served = [at for at, each in enumerate(context.decisions) if each.outcome != "out"]
+    places = [at for at, each in enumerate(context.decisions) if each.chunk in ids]
+    waiting = min(places, default=0) - max(served, default=-1) - 1
+    return waiting > 0 or (view == PRECISE and waiting == 0)
 
 
 def _reason(context: ContextResult, chunks: Sequence[Chunk]) -> str:

@@ -12,9 +12,10 @@ from merestone.evaluation.runs.values import Run
 from merestone.types import NotFoundError, SettingsError
 
 LAST = "last"
-"""Names the newest run."""
+"""Names the newest run of the library as it was; a trial of other settings is never meant."""
 
 _FOLDER = "runs"
+_TRIALS = "trials"
 _ID_DIGITS = 12
 
 
@@ -24,9 +25,11 @@ def runs_folder(state: str) -> Path:
     return Path(state) / _FOLDER
 
 
-def save_run(run: Run, folder: Path) -> Path:
+def save_run(run: Run, folder: Path, *, is_trial: bool = False) -> Path:
     """Write ``run`` under its time and id, in the place of an earlier one of the same id and name,
-    which says the same; the file."""
+    which says the same; the file. Runs of settings that are only tried out are kept apart."""
+    if is_trial:
+        folder = folder / _TRIALS
     for path in folder.glob(f"*-{run.id[:_ID_DIGITS]}.json"):
         with suppress(SettingsError, OSError):
             if load_run(path).name == run.name:
@@ -68,25 +71,35 @@ def load_run(path: Path) -> Run:
 
 
 def saved_runs(folder: Path) -> list[Path]:
-    """The files of all runs, newest first."""
+    """The files of all runs, newest first, and behind them those of trials."""
+    return [*_runs_in(folder), *_runs_in(folder / _TRIALS)]
+
+
+def _runs_in(folder: Path) -> list[Path]:
     with suppress(OSError):
-        return sorted((path for path in folder.glob("*.json")), reverse=True)
+        return sorted(folder.glob("*.json"), reverse=True)
     return []
 
 
 def find_run(name: str, folder: Path) -> Path:
-    """The file that ``name`` means: a path, :data:`LAST`, or the beginning of an id or of a file's
-    name; the newest where several runs are of that id. ``NotFoundError`` if there is none."""
+    """The file that ``name`` means: a path, :data:`LAST`, the beginning of an id or of a file's
+    name, or what a run is called; the newest where there are several. ``NotFoundError`` if there
+    is none."""
     if Path(name).is_file():
         return Path(name)
-    known = saved_runs(folder)
+    known = _runs_in(folder) if name == LAST else saved_runs(folder)
     for path in known:
         _, _, digits = path.stem.partition("-")
         is_id = bool(digits) and (digits.startswith(name) or name.startswith(digits))
         if name == LAST or is_id or path.name.startswith(name):
             return path
+    for path in known:
+        with suppress(SettingsError):
+            if load_run(path).name == name:
+                return path
     raise NotFoundError(
         "run-not-found",
         f"There is no run {name!r}; {len(known)} are kept in {folder}.",
-        "Give a file, the first digits of a run's id, or `last`. `merestone eval` makes one.",
+        "Give a file, a run's name or the first digits of its id, or `last`. `merestone eval` "
+        "makes one.",
     )

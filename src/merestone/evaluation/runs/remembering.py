@@ -21,7 +21,6 @@ from merestone.retrieval.trace import Trace
 from merestone.text.hashing import digest
 from merestone.types import (
     Chunk,
-    Document,
     Embedder,
     Filter,
     Reranker,
@@ -46,7 +45,7 @@ class RememberedSnapshot:
         self._snapshot = snapshot
         self.text = lru_cache(_TEXTS)(snapshot.text)
         self.record = lru_cache(_TEXTS)(snapshot.record)
-        self.document = lru_cache(_DOCUMENTS)(self._document)
+        self.document = lru_cache(_DOCUMENTS)(snapshot.document)
         self.chunks_of = lru_cache(_CHUNKS)(snapshot.chunks_of)
         self._chunks: dict[int, Chunk] = {}
         self._searches: dict[Hashable, Any] = {}
@@ -79,9 +78,6 @@ class RememberedSnapshot:
                 self._searches.pop(next(iter(self._searches)))
             self._searches[key] = search()
         return list(self._searches[key])
-
-    def _document(self, document: str) -> Document | None:
-        return self._snapshot.document(document)
 
 
 class RememberedQueries:
