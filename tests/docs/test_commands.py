@@ -20,7 +20,7 @@ from merestone.config import load_settings
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-_SCORE = re.compile(r"(?<=score )[\d.]+")
+_SCORE = re.compile(r"(?<=score \d\.\d\d)\d|(?<=relevance \d\.\d)\d")
 _LINK = re.compile(r"\]\((?!https?:)([^)#]+)\)")
 
 

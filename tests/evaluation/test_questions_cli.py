@@ -83,6 +83,22 @@ def test_more_evidence_goes_to_the_question_that_is_there(shell: Shell) -> None:
     assert shell("questions", "add", "What holds?", "--answerless")[0] == 2
 
 
+def test_each_of_several_quotes_becomes_evidence_and_is_shown(shell: Shell) -> None:
+    quotes = ("--quote", "40 bar", "--quote", "too hot")
+    code, out, _ = shell("questions", "add", "What holds?", "--doc", "a.md", *quotes)
+    assert code == 0
+    assert "40 bar" in out
+    assert "too hot" in out
+    (question,) = shell.questions
+    assert [each.quote for each in question.evidence] == ["40 bar", "too hot"]
+
+
+def test_a_file_of_questions_is_named_from_the_folder_of_the_command(shell: Shell) -> None:
+    shell.json("add", "What holds?", "--doc", "a.md", "--quote", "40 bar", "--file", "own.jsonl")
+    assert (shell.folder / "own.jsonl").is_file()
+    assert shell("eval", "--file", "own.jsonl", "--budget", "100")[0] == 0
+
+
 def test_what_answers_has_to_be_said(shell: Shell) -> None:
     assert shell("questions", "add", "Is it free?")[0] == 2
     assert shell("questions", "add", "Is it free?", "--answerless", "--doc", "a.md")[0] == 2

@@ -80,6 +80,17 @@ def test_runs_are_found_by_path_id_and_time(run: Run, tmp_path: Path) -> None:
         find_run("last", tmp_path / "nowhere")
 
 
+def test_a_trial_is_found_by_its_id_and_name_and_is_never_the_last(
+    run: Run, tmp_path: Path
+) -> None:
+    kept = save_run(replace(run, time="2026-01-01T00:00:00Z"), tmp_path)
+    tried = replace(run, id="e" * 64, name="no focus", time="2026-01-02T00:00:00Z")
+    trial = save_run(tried, tmp_path, is_trial=True)
+    assert find_run("last", tmp_path) == kept
+    assert find_run("eeee", tmp_path) == trial
+    assert find_run("no focus", tmp_path) == trial
+
+
 def test_the_same_run_is_kept_once(run: Run, tmp_path: Path) -> None:
     save_run(replace(run, time="2026-01-01T00:00:00Z"), tmp_path)
     kept = save_run(replace(run, time="2026-01-02T00:00:00Z"), tmp_path)

@@ -139,6 +139,9 @@ def command(
             for run in comparison.runs:
                 save_run(run, folder, is_trial=True)
     answer(comparison, as_json, lambda: told_comparison(comparison))
+    if not runs:
+        kept = " ".join(run.id[:12] for run in comparison.runs)
+        click.echo(f"Kept as runs, for `merestone report {kept}`.", err=True)
 
 
 def _configurations(
