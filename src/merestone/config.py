@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import tomllib
@@ -39,6 +40,8 @@ from merestone.types import (
 )
 
 STATE_FOLDER = ".merestone"
+WRITTEN = "written.json"
+"""In the state folder: what commands wrote outside of it."""
 _PREFIX = "MERESTONE_"
 _NO_SETTINGS = frozenset({"MERESTONE_BENCH_DATA", "MERESTONE_FAULT", "MERESTONE_LIBRARY"})
 _PYPROJECT_TABLE = "tool.merestone"
@@ -700,12 +703,13 @@ def _sources(config: _Config, root: Path) -> tuple[SourceSettings, ...]:
     own = [os.path.abspath(root / evaluation.questions)]
     if evaluation.gate.baseline != "last":
         own.append(os.path.abspath(root / evaluation.gate.baseline))
+    own += _written(root / STATE_FOLDER)
     return tuple(_without_files(_source_settings(source, root), own) for source in config.sources)
 
 
 def _without_files(source: SourceSettings, files: list[str]) -> SourceSettings:
-    """A folder without ``files`` in it: questions hold the words of their answers, and would be
-    found in the place of what they ask for."""
+    """A folder without ``files`` in it: questions, and what is written of them, hold the words of
+    their answers, and would be found in the place of what they ask for."""
     inside = [
         Path(file) for file in files if source.path and Path(file).is_relative_to(source.path)
     ]
@@ -713,6 +717,27 @@ def _without_files(source: SourceSettings, files: list[str]) -> SourceSettings:
         "/" + _SPECIAL.sub(r"\\\1", file.relative_to(source.path).as_posix()) for file in inside
     )
     return replace(source, exclude=(*source.exclude, *patterns))
+
+
+def note_written(state: str, path: Path) -> None:
+    """Remember that a command writes ``path``, a file or a folder: it is never taken for a
+    document, which could open to everyone what it quotes."""
+    known = _written(Path(state))
+    name = os.path.abspath(path)
+    if name in known:
+        return
+    target = Path(state) / WRITTEN
+    draft = target.with_name(f".{WRITTEN}.{os.getpid()}")
+    draft.write_text(json.dumps([*known, name], indent=1) + "\n", "utf-8")
+    draft.replace(target)
+
+
+def _written(state: Path) -> list[str]:
+    try:
+        names = json.loads((state / WRITTEN).read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return []
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
 _SPECIAL = re.compile(r"([\\*?\[\]])")

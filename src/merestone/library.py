@@ -716,6 +716,7 @@ class _Site:
         files = [settings.access.file] if settings.access.file else []
         if self.library._access is not None:
             files += map(str, config.config_files(Path(settings.root)))
+            files.append(str(Path(settings.state) / config.WRITTEN))
         return [glance(file) for file in files]
 
     def configure(self) -> None:

@@ -99,6 +99,36 @@ def test_a_file_of_questions_is_named_from_the_folder_of_the_command(shell: Shel
     assert shell("eval", "--file", "own.jsonl", "--budget", "100")[0] == 0
 
 
+def test_what_commands_write_never_becomes_a_document(shell: Shell) -> None:
+    shell.json("add", "What holds?", "--doc", "a.md", "--quote", "40 bar", "--file", "own.jsonl")
+    outputs = ("--csv", "eval.csv", "--trec", "trec")
+    assert shell("eval", "--file", "own.jsonl", "--budget", "100", *outputs)[0] == 0
+    assert shell("report", "--markdown", "report.md")[0] == 0
+    exported = shell("questions", "export", "--format", "beir", "beir", "--file", "own.jsonl")
+    assert exported[0] == 0
+    for written in ("own.jsonl", "eval.csv", "trec/run.txt", "report.md", "beir/corpus.jsonl"):
+        assert (shell.folder / written).is_file(), written
+    plan = json.loads(shell("plan", "--json")[1])
+    assert plan["changes"] == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("Why?", "--hit", "a.md#10-10"),
+        ("", "--answerless"),
+        ("Why?", "--id", "a\nb", "--answerless"),
+        ("Why?", "--doc", "a.md", "--quote", ""),
+    ],
+)
+def test_nothing_is_written_that_could_not_be_read(
+    shell: Shell, arguments: tuple[str, ...]
+) -> None:
+    shell.json("add", "What holds?", "--doc", "a.md", "--quote", "40 bar")
+    assert shell("questions", "add", *arguments)[0] == 2
+    assert len(shell.questions) == 1
+
+
 def test_what_answers_has_to_be_said(shell: Shell) -> None:
     assert shell("questions", "add", "Is it free?")[0] == 2
     assert shell("questions", "add", "Is it free?", "--answerless", "--doc", "a.md")[0] == 2

@@ -237,3 +237,15 @@ def test_eval_refuses_names_that_are_none(
     assert "nobody" in capsys.readouterr().err
     assert run_command(["-C", str(project), "eval", "--against", "nothing"]) == 2
     assert "[run-not-found]" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("value", ["x", None, float("nan"), True])
+def test_a_run_whose_measures_are_no_numbers_is_refused(
+    run: Run, tmp_path: Path, value: object
+) -> None:
+    shape = json.loads(save_run(run, tmp_path).read_text())
+    row = next(row for row in shape["per_question"] if row["measures"])
+    row["measures"][next(iter(row["measures"]))] = value
+    (tmp_path / "bad.json").write_text(json.dumps(shape))
+    with pytest.raises(SettingsError, match="no measure"):
+        load_run(tmp_path / "bad.json")

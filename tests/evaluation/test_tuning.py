@@ -91,7 +91,7 @@ def test_what_is_better_is_found_confirmed_and_written(
     assert all(each["run"] in written for each in shape["comparison"]["configurations"])
     with Library.open(root) as again:
         assert again.settings.retrieval.focus
-    runs = sorted((root / ".merestone" / "runs").glob("*.json"))
+    runs = sorted((root / ".merestone" / "runs" / "trials").glob("*.json"))
     assert len(runs) == 2
 
 
@@ -311,7 +311,7 @@ def test_a_configuration_is_told_as_toml() -> None:
         "chunking": {"max_tokens": 96, "types": {"pdf": {"max_tokens": 64}}},
         "retrieval": {"expand": "window:1", "dense_weight": 0.35},
     }
-    assert told.startswith("#: Found by a search.\n#: xxx")
+    assert told.startswith("#:tune: Found by a search.\n#:tune: xxx")
     assert max(map(len, told.splitlines())) <= 100
 
 
@@ -341,7 +341,7 @@ def test_writing_keeps_what_is_there(
     assert write_configuration(tmp_path, TUNED, ["Second evidence."]) == path
     written = path.read_text("utf-8")
     assert "First" not in written
-    assert written.count("#: Second evidence.") == 1
+    assert written.count("#:tune: Second evidence.") == 1
     for line in text.splitlines():
         if "#" in line:
             assert line.split("#")[1] in written or "target_tokens" in line
@@ -365,3 +365,22 @@ def test_a_file_that_would_not_do_afterwards_stays_as_it_was(tmp_path: Path) -> 
     with pytest.raises(SettingsError):
         write_configuration(tmp_path, wrong)
     assert path.read_text("utf-8") == FILE
+
+
+def test_a_linked_file_with_windows_line_ends_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "shared.toml").write_bytes(b"#: ours\r\n[retrieval]\r\nfocus = false\r\n")
+    (tmp_path / "merestone.toml").symlink_to("shared.toml")
+    write_configuration(tmp_path, Configuration("x", {"retrieval": {"focus": True}}), ["Found."])
+    assert (tmp_path / "merestone.toml").is_symlink()
+    written = (tmp_path / "shared.toml").read_bytes()
+    assert written == b"#: ours\r\n#:tune: Found.\r\n[retrieval]\r\nfocus = true\r\n"
+
+
+def test_a_file_that_cannot_be_changed_stays_as_it_was(tmp_path: Path) -> None:
+    text = "chunking = {max_tokens = 200}\n"
+    (tmp_path / "merestone.toml").write_text(text)
+    tables = {"chunking": {"types": {"code": {"max_tokens": 64}}}}
+    with pytest.raises(SettingsError) as error:
+        write_configuration(tmp_path, Configuration("x", tables))
+    assert error.value.code == "configuration-not-written"
+    assert (tmp_path / "merestone.toml").read_text() == text

@@ -389,3 +389,8 @@ def test_a_library_of_several_sources_is_filtered_by_source_and_path(tmp_path: P
         assert found("path like 'guide/*'") == {"one:guide/a.md", "two:guide/a.md"}
         assert found("document like 'guide/*'") == set()
         assert found("document like 'two:guide/**'") == {"two:guide/a.md"}
+
+
+def test_a_field_alone_is_neither_true_nor_false() -> None:
+    with pytest.raises(SettingsError, match="true or false"):
+        _ = field("draft") and field("year") >= 2015

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from merestone.cli.evaluations import told_change, told_run
+from merestone.cli.evaluations import require_own, told_change, told_run
 from merestone.cli.progress import shown_progress
 from merestone.cli.session import (
     answer,
@@ -17,6 +17,7 @@ from merestone.cli.session import (
     open_library,
     where_option,
 )
+from merestone.config import note_written
 from merestone.evaluation.questions.exporting import export_questions
 from merestone.evaluation.questions.files import write_text
 from merestone.evaluation.questions.values import Questions
@@ -95,6 +96,9 @@ def command(
         questions = chosen(questions_of(library, directory, file), only)
         folder = runs_folder(library.settings.state)
         before = load_run(find_run(against, folder)) if against else None
+        if before is not None:
+            with library.snapshot(principals=principals or None, as_owner=as_owner) as snapshot:
+                require_own([before], snapshot, principals)
         run = evaluate(
             library,
             questions,
@@ -110,17 +114,22 @@ def command(
         kept = save_run(run, folder)
         if trec is not None:
             trec = directory / trec
+            note_written(library.settings.state, trec)
             with library.snapshot(principals=principals or None, as_owner=as_owner) as snapshot:
                 export_questions(questions, "trec", trec, snapshot)
             write_text(trec / "run.txt", trec_run(run))
         if table is not None:
+            note_written(library.settings.state, directory / table)
             write_text(directory / table, csv_table(run))
     answer(run, as_json, lambda: _told(run, before, kept))
 
 
 def questions_of(library: Library, directory: Path, file: Path | None) -> Questions:
     """The questions of ``file`` in ``directory``, else those that the configuration names."""
-    return Questions.load(directory / file if file else library.settings.evaluation.questions)
+    if file is None:
+        return Questions.load(library.settings.evaluation.questions)
+    note_written(library.settings.state, directory / file)
+    return Questions.load(directory / file)
 
 
 def chosen(questions: Questions, only: tuple[str, ...]) -> Questions:

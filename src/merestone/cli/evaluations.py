@@ -19,6 +19,7 @@ from merestone.evaluation.runs.changes import QuestionChange, question_changes
 from merestone.evaluation.runs.failures import FAILURES
 from merestone.evaluation.runs.grouping import MADE
 from merestone.evaluation.runs.values import Interval, Run
+from merestone.types import SettingsError, Snapshot
 
 _WIDTH = 100
 _INTERVALS = ("FullGold", "GoldCoverage", "Precision")
@@ -174,3 +175,16 @@ def _told_changes(title: str, pairs: Sequence[QuestionChange]) -> Iterator[str]:
         yield f"  {each.after.id}  {_short(each.after.question)}\n      {old} → {new}{why}"
     if len(pairs) > _CHANGES:
         yield f"  … and {len(pairs) - _CHANGES} more"
+
+
+def require_own(runs: Sequence[Run], snapshot: Snapshot, principals: Sequence[str]) -> None:
+    """Raise ``SettingsError`` if a run was made by someone who may read more."""
+    if not snapshot.is_limited:
+        return
+    for run in runs:
+        if not set(run.asker) <= {*principals, "public"}:
+            raise SettingsError(
+                "owner-only",
+                f"Run {run.id[:12]} was made for another asker, who may read more.",
+                "Make a run as this asker, or ask as the owner: --as-owner.",
+            )

@@ -24,10 +24,15 @@ from merestone.cli.session import (
     json_option,
     open_library,
 )
+from merestone.config import note_written
 from merestone.evaluation.gold.checking import check_questions
 from merestone.evaluation.questions.exporting import EXPORTS, export_questions
 from merestone.evaluation.questions.importing import FORMATS, import_questions
-from merestone.evaluation.questions.json_form import question_to_json
+from merestone.evaluation.questions.json_form import (
+    QuestionFormError,
+    question_from_json,
+    question_to_json,
+)
 from merestone.evaluation.questions.selection import cited_evidence, quoted_evidence
 from merestone.evaluation.questions.suggesting import suggest_questions
 from merestone.evaluation.questions.values import Evidence, Question, Questions, question_id
@@ -103,6 +108,8 @@ def add(
     """Add QUESTION with the passages that answer it; passages are added to one that is there."""
     if answerless == bool(hits or doc) or (quotes and not doc):
         raise click.UsageError("Say what answers: --hit, --doc with --quote, or --answerless.")
+    if not all(quote.strip() for quote in quotes):
+        raise click.UsageError("--quote is empty.")
     with open_library(directory) as library:
         path = _path(library, directory, file)
         questions = _known(path)
@@ -116,8 +123,15 @@ def add(
     made = replace(made, tags=tuple(dict.fromkeys((*made.tags, *tags))))
     if match:
         made = replace(made, match="any" if match == "any" else "all")
-    questions.with_all([made]).save(path)
     shape = question_to_json(made)
+    # What could not be read again is refused before anything is written.
+    try:
+        question_from_json(shape)
+    except QuestionFormError as error:
+        raise SettingsError(
+            "invalid-questions", f"The question can't be kept: {error.problem}.", error.remedy
+        ) from error
+    questions.with_all([made]).save(path)
     answer(shape, as_json, lambda: told_added(made, path))
 
 
@@ -216,6 +230,7 @@ def export(
         # A folder is made for the others; a file may be there already.
         is_file = format in ("csv", "jsonl")
         place = writable_target(directory / target, library) if is_file else directory / target
+        note_written(library.settings.state, place)
         with _snapshot(library, principals, as_owner) as snapshot:
             files = export_questions(questions, format, place, snapshot)
     shape = {"questions": len(questions), "files": [str(path) for path in files]}
@@ -287,7 +302,10 @@ def _snapshot(
 
 
 def _path(library: Library, directory: Path, file: Path | None) -> Path:
-    return directory / file if file else Path(library.settings.evaluation.questions)
+    if file is None:
+        return Path(library.settings.evaluation.questions)
+    note_written(library.settings.state, directory / file)
+    return directory / file
 
 
 def _known(path: Path) -> Questions:

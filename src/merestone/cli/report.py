@@ -8,15 +8,17 @@ from pathlib import Path
 
 import click
 
+from merestone.cli.evaluations import require_own
 from merestone.cli.export import writable_target
 from merestone.cli.session import answer, asker_options, json_option, open_library
+from merestone.config import note_written
 from merestone.evaluation.questions.files import write_text
 from merestone.evaluation.report import Report, report_of, to_markdown, write_page
 from merestone.evaluation.report.cuttings import open_cuttings
 from merestone.evaluation.runs.files import LAST, find_run, load_run, runs_folder
 from merestone.evaluation.runs.values import Run
 from merestone.library import Library
-from merestone.types import SettingsError, Snapshot
+from merestone.types import Snapshot
 
 
 @click.command("report")
@@ -53,32 +55,21 @@ def command(
         folder = runs_folder(library.settings.state)
         loaded = [load_run(find_run(name, folder)) for name in runs or (LAST,)]
         with library.snapshot(principals=principals or None, as_owner=as_owner) as snapshot:
-            _require_own(loaded, snapshot, principals)
+            require_own(loaded, snapshot, principals)
             report = report_of(loaded, snapshot=snapshot)
             written = []
             if page is not None:
                 target = writable_target(directory / page, library)
+                note_written(library.settings.state, target)
                 with _cuttings(library, loaded, snapshot, as_owner) as cuttings:
                     write_page(report, target, snapshot=snapshot, cuttings=cuttings)
                 written.append(target)
             if markdown is not None:
                 target = writable_target(directory / markdown, library)
+                note_written(library.settings.state, target)
                 write_text(target, to_markdown(report))
                 written.append(target)
     answer(report, as_json, lambda: _told(report, written))
-
-
-def _require_own(runs: Sequence[Run], snapshot: Snapshot, principals: Sequence[str]) -> None:
-    """Raise ``SettingsError`` if a run was made by someone who may read more."""
-    if not snapshot.is_limited:
-        return
-    for run in runs:
-        if not set(run.asker) <= {*principals, "public"}:
-            raise SettingsError(
-                "owner-only",
-                f"Run {run.id[:12]} was made for another asker, who may read more.",
-                "Make a run as this asker, or ask as the owner: --as-owner.",
-            )
 
 
 @contextmanager

@@ -189,6 +189,10 @@ CODES: dict[str, str] = {
         "A passage grows by the rules structure, none, section, parent, window:N or neighbours:N. "
         "N counts sentences on each side, or chunks."
     ),
+    "configuration-not-written": (
+        "`tune --write` could not put its tables into a configuration file as that is written, "
+        "with inline tables for instance. The file was left as it was; copy the printed table."
+    ),
     "two-configurations": (
         "A folder has a merestone.toml and settings in its pyproject.toml too, so rules of access "
         "in one of them could be taken to be in force and are not. Keep all settings in one file."

@@ -34,11 +34,7 @@ class _Combined:
 
     def __bool__(self) -> NoReturn:
         # `a and b` would silently be b, and `1 < field("x") < 5` only its second half.
-        raise SettingsError(
-            "filter-not-joined",
-            "A filter was used as true or false, as `and`, `or`, `not` and `a < b < c` do.",
-            "Join filters by &, | and ~, each in parentheses; for a range use between.",
-        )
+        raise _not_joined()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +111,9 @@ class Field:
     def __repr__(self) -> str:
         return f"field({self.name!r})"
 
+    def __bool__(self) -> NoReturn:
+        raise _not_joined()
+
     def __eq__(self, value: object) -> Comparison:  # type: ignore[override]
         return self._compared("=", value)
 
@@ -184,6 +183,14 @@ def _checked(other: Any) -> Filter:
             'Put each comparison in parentheses: (field("a") == 1) & (field("b") == 2).',
         )
     return other  # type: ignore[return-value]
+
+
+def _not_joined() -> SettingsError:
+    return SettingsError(
+        "filter-not-joined",
+        "A filter or a field was used as true or false, as `and`, `or`, `not` and `a < b < c` do.",
+        "Join filters by &, | and ~, each in parentheses; for a range use between.",
+    )
 
 
 def _bad_value(message: str, remedy: str) -> SettingsError:

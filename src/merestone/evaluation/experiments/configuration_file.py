@@ -15,7 +15,7 @@ from merestone.types import CONFIG_FILE, JSON, SettingsError
 
 _PYPROJECT = "pyproject.toml"
 _WIDTH = 96
-_MARK = "#:"
+_MARK = "#:tune:"
 """Begins lines of evidence, so that the next tuning can take its place."""
 
 
@@ -38,27 +38,49 @@ def write_configuration(
     The file is written whole or not at all, and only if it can be read as settings afterwards.
     Raises ``SettingsError`` with code ``extra-missing`` without tomlkit.
     """
-    path = _file_in(Path(root))
-    before = path.read_text("utf-8") if path.exists() else ""
-    after = _changed(before, configuration, evidence, path.name == _PYPROJECT)
-    tomllib.loads(after)
+    named = _file_in(Path(root))
+    # What a link leads to is changed, not the link.
+    path = Path(os.path.realpath(named))
+    before = path.read_bytes() if path.exists() else b""
+    text = before.decode("utf-8")
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    try:
+        after = _changed(
+            text.replace("\r\n", "\n"), configuration, evidence, named.name == _PYPROJECT
+        )
+        tomllib.loads(after)
+    except ValueError as error:
+        raise _unwritable(named, error) from error
+    _replace(path, after.replace("\n", line_end).encode("utf-8"))
+    try:
+        config.load_settings(Path(root))
+    except SettingsError as error:
+        if before:
+            _replace(path, before)
+        else:
+            path.unlink()
+        raise _unwritable(named, error) from error
+    return named
+
+
+def _replace(path: Path, data: bytes) -> None:
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        draft.write_text(after, "utf-8")
+        draft.write_bytes(data)
         if path.exists():
             draft.chmod(path.stat().st_mode & 0o777)
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
-    try:
-        config.load_settings(Path(root))
-    except SettingsError:
-        if before:
-            path.write_text(before, "utf-8")
-        else:
-            path.unlink()
-        raise
-    return path
+
+
+def _unwritable(path: Path, error: Exception) -> SettingsError:
+    return SettingsError(
+        "configuration-not-written",
+        f"{path} is written in a way that the tables can't be put into ({error}). It was left as "
+        "it was.",
+        "Copy the table that is printed into it by hand.",
+    )
 
 
 def _file_in(root: Path) -> Path:

@@ -12,11 +12,13 @@ MADE = "made:true"
 
 
 def mean_measures(results: Sequence[QuestionResult]) -> dict[str, Interval]:
-    """Each measure over those of ``results`` that have it, by name in order of appearance."""
-    values: dict[str, list[float]] = {}
-    for result in results:
+    """Each measure over those of ``results`` that have it, by name in order of appearance. The
+    order of the questions does not matter."""
+    names = dict.fromkeys(name for result in results for name in result.measures)
+    values: dict[str, list[float]] = {name: [] for name in names}
+    for result in sorted(results, key=lambda result: result.id):
         for name, value in result.measures.items():
-            values.setdefault(name, []).append(value)
+            values[name].append(value)
     return {name: mean_interval(column) for name, column in values.items()}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from math import isfinite
 from typing import Any, NamedTuple
 
 from merestone.evaluation.gold.values import GoldSpan
@@ -211,7 +212,7 @@ def _result(row: Any) -> QuestionResult:
             view: tuple(Served(**{**each, "chunks": tuple(each["chunks"])}) for each in passages)
             for view, passages in row["served"].items()
         },
-        measures=row["measures"],
+        measures={name: _finite(value) for name, value in row["measures"].items()},
         failure=row["failure"],
         detail=row["detail"],
         content_type=row["content_type"],
@@ -224,4 +225,14 @@ def _result(row: Any) -> QuestionResult:
 
 
 def _read_intervals(measures: Any) -> dict[str, Interval]:
-    return {name: Interval(**interval) for name, interval in measures.items()}
+    found = {name: Interval(**interval) for name, interval in measures.items()}
+    for interval in found.values():
+        for value in (interval.mean, interval.low, interval.high):
+            _finite(value)
+    return found
+
+
+def _finite(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        raise ValueError(f"{value!r} is no measure")
+    return float(value)
