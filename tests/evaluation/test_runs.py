@@ -14,6 +14,7 @@ from evaluation.small_library import CARRY, NOTHING, TRAINS, asking, small_libra
 
 from merestone import NotFoundError, SettingsError, evaluate
 from merestone.cli.main import run as run_command
+from merestone.evaluation.questions import Evidence, Question
 from merestone.evaluation.runs.changes import question_changes
 from merestone.evaluation.runs.files import find_run, load_run, save_run, saved_runs, write_run
 from merestone.evaluation.runs.tabulating import csv_table, trec_run
@@ -78,6 +79,16 @@ def test_runs_are_found_by_path_id_and_time(run: Run, tmp_path: Path) -> None:
     assert error.value.code == "run-not-found"
     with pytest.raises(NotFoundError):
         find_run("last", tmp_path / "nowhere")
+
+
+def test_of_two_runs_in_one_second_the_later_is_the_last(tmp_path: Path) -> None:
+    documents = {"a.md": "The pump runs at 40 bar."}
+    with small_library(tmp_path / "library", documents) as library:
+        for place in range(4):
+            quote = Evidence("a.md", quote="40 bar")
+            asked = [Question(f"q{place}", "How much?", (quote,))]
+            saved = save_run(evaluate(library, asked, budgets=[100]), tmp_path / "runs")
+            assert find_run("last", tmp_path / "runs") == saved
 
 
 def test_a_trial_is_found_by_its_id_and_name_and_is_never_the_last(

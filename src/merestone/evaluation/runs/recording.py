@@ -60,7 +60,8 @@ def record_run(
     return Run(
         id=digest("run", canonical_json(decides)),
         name=name,
-        time=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        # Of two runs in one second the later one is the last.
+        time=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
         library_version=own.snapshot.library_version,
         questions_hash=questions.hash,
         documents_hash=documents_hash(own.snapshot),
