@@ -166,16 +166,32 @@ def test_questions_that_differ_come_first() -> None:
     assert [row.is_different for row in rows] == [True, True, False, False]
 
 
-def test_only_questions_that_both_scored_count() -> None:
-    before = run_of("before", [result(n, 0.0) for n in range(12)])
+def test_only_questions_that_all_runs_scored_count() -> None:
+    before = run_of("before", [result(n, float(n < 6)) for n in range(12)])
     after = run_of("after", [result(n, 1.0) for n in range(6, 20)])
-    reworded = run_of("reworded", [result(n, 1.0, question="Another?") for n in range(12)])
-    comparison = compare_runs([before, after, reworded])
+    comparison = compare_runs([before, after])
     contrast = comparison.contrast(1, "GoldCoverage@100t")
     assert contrast is not None
     assert contrast.difference.count == 6
-    assert comparison.contrast(2, "GoldCoverage@100t") is None
+    means = [run.measures["GoldCoverage@100t"].mean for run in comparison.runs]
+    assert means == [0.0, 1.0]
+    assert len(comparison.matrix) == 6
     assert any("not score the same questions" in warning for warning in comparison.warnings)
+
+
+def test_runs_without_a_question_in_common_are_refused() -> None:
+    one = run_of("one", [result(n, 1.0) for n in range(12)])
+    reworded = run_of("reworded", [result(n, 1.0, question="Another?") for n in range(12)])
+    with pytest.raises(SettingsError, match="no question in common"):
+        compare_runs([one, reworded])
+
+
+def test_runs_of_questions_that_nothing_answers_are_compared_by_what_was_said() -> None:
+    def silent(name: str, value: float) -> Run:
+        return run_of(name, [result(n, 0.0, measures={"NoAnswer@100t": value}) for n in range(12)])
+
+    comparison = compare_runs([silent("a", 0.0), silent("b", 1.0)])
+    assert comparison.measures == ("NoAnswer@100t",)
 
 
 def test_questions_that_were_made_do_not_decide() -> None:

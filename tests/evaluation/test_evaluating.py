@@ -392,3 +392,13 @@ def test_questions_need_ids_of_their_own(library: Library) -> None:
     with pytest.raises(SettingsError) as error:
         evaluate(library, [Question("a", "One?"), Question("a", "Two?")])
     assert error.value.code == "invalid-questions"
+
+
+def test_a_question_whose_scope_is_not_there_is_not_praised_for_finding_nothing(
+    tmp_path: Path,
+) -> None:
+    with small_library(tmp_path) as library:
+        lost = replace(NOTHING, id="lost", scope=("misspelt.md",))
+        run = evaluate(library, [NOTHING, lost], budgets=[100])
+    assert [each.id for each in run.results] == ["nothing"]
+    assert "misspelt.md" in run.skipped["lost"]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from os import PathLike
 
 from merestone.evaluation.experiments.comparison import Comparison, matrix_of
 from merestone.evaluation.experiments.configurations import DEFAULT_NAME, Configuration
 from merestone.evaluation.experiments.scratch import open_experiments
-from merestone.evaluation.measures.spans import at
+from merestone.evaluation.measures.spans import NO_ANSWER, at
 from merestone.evaluation.questions.values import Question
 from merestone.evaluation.runs.evaluating import evaluate
+from merestone.evaluation.runs.grouping import grouped, mean_measures
 from merestone.evaluation.runs.values import PRECISE, Run
 from merestone.evaluation.statistics.contrasts import contrasts_of
 from merestone.library import Library
@@ -96,12 +97,43 @@ def compare(
 
 
 def compare_runs(runs: Sequence[Run], *, measures: Sequence[str] | None = None) -> Comparison:
-    """Hold recorded runs against the first of them, on the questions that both scored."""
+    """Hold recorded runs against the first of them, on the questions that all of them scored."""
     if len(runs) < 2:
         raise SettingsError(
             "nothing-to-compare", "A comparison needs two runs at least.", "Name another one."
         )
-    return comparison_of(runs, measures)
+    shared, warnings = _on_shared_questions(runs)
+    return comparison_of(shared, measures, warnings=warnings)
+
+
+def _on_shared_questions(runs: Sequence[Run]) -> tuple[list[Run], tuple[str, ...]]:
+    """The runs as if they had been asked only what all of them scored, and what to say of it."""
+    asked = [{(result.id, result.question) for result in run.results} for run in runs]
+    shared = set.intersection(*asked)
+    if all(own == shared for own in asked):
+        return list(runs), ()
+    if not shared:
+        raise SettingsError(
+            "nothing-to-compare",
+            "The runs have no question in common.",
+            "Name runs of the same questions.",
+        )
+    warning = (
+        f"The runs did not score the same questions; {len(shared)} are common to all, and only "
+        "these are compared. Costs are of each run as a whole."
+    )
+    return [_limited(run, shared) for run in runs], (warning,)
+
+
+def _limited(run: Run, questions: Set[tuple[str, str]]) -> Run:
+    results = tuple(each for each in run.results if (each.id, each.question) in questions)
+    groups = grouped(results)
+    return replace(
+        run,
+        results=results,
+        measures=mean_measures([each for each in results if not each.made]),
+        groups={name: mean_measures(members) for name, members in groups.items()},
+    )
 
 
 def fixed_windows(settings: LibrarySettings) -> Configuration:
@@ -128,7 +160,9 @@ def default_measures(run: Run) -> tuple[str, ...]:
     if PRECISE in run.views:
         names += [at(name, PRECISE) for name in ("GoldCoverage", "IoU", "Tokens")]
     known = {name for result in run.results for name in result.measures}
-    return tuple(name for name in dict.fromkeys(names) if name in known)
+    found = tuple(name for name in dict.fromkeys(names) if name in known)
+    # Where nothing is to be found, saying so is all that can be compared.
+    return found or tuple(name for name in [at(NO_ANSWER, run.main)] if name in known)
 
 
 def comparison_of(
@@ -176,13 +210,6 @@ def _incomparable(runs: Sequence[Run]) -> list[str]:
     found = []
     if len({run.documents_hash for run in runs}) > 1:
         found.append("The runs were not made on the same state of the documents.")
-    ids = [{(result.id, result.question) for result in run.results} for run in runs]
-    if any(each != ids[0] for each in ids):
-        common = len(set.intersection(*ids))
-        found.append(
-            f"The runs did not score the same questions; {common} are common to all, and each pair "
-            "of runs is compared on those that both scored."
-        )
     for what, values in (
         ("tokenizer of budgets", {run.tokenizer for run in runs}),
         ("asker", {run.asker for run in runs}),

@@ -56,13 +56,22 @@ class Scoring:
             scored.embedded += self._desks[asker].prepare(own)
         for done, question in enumerate(questions):
             progress(Progress("evaluate", done, len(questions), item=question.id))
-            reason = review_reason(gold[question.id])
+            reason = review_reason(gold[question.id]) or self._scope_fault(question)
             if reason:
                 scored.skipped[question.id] = reason
             else:
                 scored.results.append(self._result(question, gold[question.id], scored))
         progress(Progress("evaluate", len(questions), len(questions)))
         return scored
+
+    def _scope_fault(self, question: Question) -> str:
+        """What is wrong with the scope of a question that nothing is to answer: where nothing can
+        be found, saying that there is nothing is no merit."""
+        if question.evidence:
+            return ""
+        snapshot = self._desks[question.principals].snapshot
+        missing = [name for name in question.scope if snapshot.record(name) is None]
+        return f"its scope names {missing[0]}, which is not there" if missing else ""
 
     def _anchored(self, questions: Sequence[Question]) -> dict[str, Gold]:
         """Gold by question, as far as the question's asker may read."""
