@@ -122,7 +122,7 @@ def command(
         else:
             files = tuple(directory / path for path in files)
             tried, tables = _configurations(changes, files, choices, crossed, baseline)
-            with shown_progress(as_json, "questions") as progress:
+            with shown_progress(as_json) as progress:
                 comparison = compare(
                     library,
                     tried if is_tried else None,

@@ -92,7 +92,7 @@ def command(
 
     The run is kept, and `report`, `compare` and `gate` read it.
     """
-    with open_library(directory) as library, shown_progress(as_json, "questions") as progress:
+    with open_library(directory) as library, shown_progress(as_json) as progress:
         questions = chosen(questions_of(library, directory, file), only)
         folder = runs_folder(library.settings.state)
         before = load_run(find_run(against, folder)) if against else None

@@ -49,7 +49,7 @@ def command(
     That is, with exit code 1, if a question of evaluation.gate.must_hold is not answered whole, or
     if evaluation.gate.measure fell significantly below the baseline.
     """
-    with open_library(directory) as library, shown_progress(as_json, "questions") as progress:
+    with open_library(directory) as library, shown_progress(as_json) as progress:
         settings = library.settings.evaluation.gate
         baseline = None if update_baseline else _baseline(library)
         questions = questions_of(library, directory, file)

@@ -11,55 +11,50 @@ import click
 
 from merestone.types import Progress, ProgressCallback
 
+_NOUNS = {"evaluate": "questions", "compare": "configurations", "tune": "configurations"}
+"""What is counted in a stage; in all others it is documents."""
 _DOCUMENTS = "documents"
 _STEP = 10
 _SECONDS = 15
 
 
 @contextmanager
-def shown_progress(quiet: bool, noun: str = _DOCUMENTS) -> Iterator[ProgressCallback]:
-    """A callback that shows on stderr how many of what ``noun`` names are done, and the time left;
-    of documents chunks, tokens and rate too."""
+def shown_progress(quiet: bool) -> Iterator[ProgressCallback]:
+    """A callback that shows on stderr how much is done, and the time left; of documents chunks,
+    tokens and rate too."""
     if quiet:
         yield lambda _: None
     elif sys.stderr.isatty():
-        with _bar(noun) as callback:
+        with _bar() as callback:
             yield callback
     else:
-        yield _Lines(noun)
+        yield _Lines()
 
 
 @contextmanager
-def _bar(noun: str) -> Iterator[ProgressCallback]:
+def _bar() -> Iterator[ProgressCallback]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
-    done = noun
-    if noun == _DOCUMENTS:
-        done += ", {task.fields[chunks]:,} chunks, {task.fields[tokens]:,} tokens"
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn(done),
-        TextColumn("{task.fields[rate]}"),
+        TextColumn("{task.fields[noun]}"),
         TimeRemainingColumn(),
     )
     began = time.monotonic()
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("scan", total=None, chunks=0, tokens=0, rate="")
+        task = bar.add_task("scan", total=None, noun="")
 
         def show(progress: Progress) -> None:
-            passed = time.monotonic() - began
             bar.update(
                 task,
-                description=progress.stage,
+                description=_stage(progress),
                 total=progress.total or None,
                 completed=progress.done,
-                chunks=progress.chunks,
-                tokens=progress.tokens,
-                rate=f"{progress.tokens / passed:,.0f} tokens/s" if progress.tokens else "",
+                noun=", ".join(_details(progress, time.monotonic() - began)),
             )
 
         yield show
@@ -69,8 +64,8 @@ class _Lines:
     """A line for each tenth of what is to be done, and now and then between, so that logs stay
     short and a long run shows that it lives."""
 
-    def __init__(self, noun: str) -> None:
-        self._noun = noun
+    def __init__(self) -> None:
+        self._noun = ""
         self._began = self._last = time.monotonic()
         self._step = 0
 
@@ -78,19 +73,41 @@ class _Lines:
         if not progress.total:
             return
         now = time.monotonic()
+        noun = _noun(progress)
+        if noun != self._noun or progress.done == 0:
+            # Another configuration, or its documents after its questions.
+            self._noun, self._began, self._last, self._step = noun, now, now, 0
         step = progress.done * _STEP // progress.total
-        if step <= self._step and now - self._last < _SECONDS:
+        is_new = noun == "configurations"
+        if not is_new and step <= self._step and now - self._last < _SECONDS:
             return
         self._step, self._last = step, now
-        click.echo(_line(progress, now - self._began, self._noun), err=True)
+        click.echo(_line(progress, now - self._began), err=True)
 
 
-def _line(progress: Progress, passed: float, noun: str) -> str:
-    parts = [f"{progress.done}/{progress.total} {noun}"]
-    if noun == _DOCUMENTS:
+def _noun(progress: Progress) -> str:
+    return _NOUNS.get(progress.stage, _DOCUMENTS)
+
+
+def _stage(progress: Progress) -> str:
+    named = progress.item and _noun(progress) == "configurations"
+    return f"{progress.stage} {progress.item}" if named else progress.stage
+
+
+def _details(progress: Progress, passed: float) -> list[str]:
+    parts = [_noun(progress)]
+    if parts == [_DOCUMENTS]:
         parts += [f"{progress.chunks:,} chunks", f"{progress.tokens:,} tokens"]
     if progress.tokens and passed > 0:
         parts.append(f"{progress.tokens / passed:,.0f} tokens/s")
+    return parts
+
+
+def _line(progress: Progress, passed: float) -> str:
+    if _noun(progress) == "configurations":
+        return f"{_stage(progress)} ({progress.done + 1} of {progress.total})"
+    first, *more = _details(progress, passed)
+    parts = [f"{progress.done}/{progress.total} {first}", *more]
     if 0 < progress.done < progress.total:
         left = passed / progress.done * (progress.total - progress.done)
         parts.append(f"about {left:,.0f} s left")

@@ -81,7 +81,7 @@ def command(
 
     with open_library(directory) as library:
         library.require_owner(as_owner=as_owner)
-        with shown_progress(as_json, "questions") as progress:
+        with shown_progress(as_json) as progress:
             tuning = tune(
                 library,
                 chosen(questions_of(library, directory, file), only),
