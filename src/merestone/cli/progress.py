@@ -74,7 +74,7 @@ class _Lines:
             return
         now = time.monotonic()
         noun = _noun(progress)
-        if noun != self._noun or progress.done == 0:
+        if noun != self._noun:
             # Another configuration, or its documents after its questions.
             self._noun, self._began, self._last, self._step = noun, now, now, 0
         step = progress.done * _STEP // progress.total
