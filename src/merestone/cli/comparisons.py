@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import io
-import shutil
 from collections.abc import Iterator, Sequence
 from string import ascii_uppercase
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 
+from merestone.cli.tables import printed, simple_table
 from merestone.evaluation.experiments.comparison import Comparison, Contrast
 from merestone.evaluation.measures.spans import at
 from merestone.evaluation.report.words import change, cost, figure, probability
 
-_WIDTH = 100
 _ROWS = 10
 _MARKS = {"better": "▲", "worse": "▼"}
 _GROUPED = 2
@@ -39,36 +35,6 @@ _ASKED = (
 def told_comparison(comparison: Comparison) -> str:
     """Verdicts first, then what they rest on."""
     return printed(_parts(comparison))
-
-
-def printed(parts: Iterator[str | Table]) -> str:
-    """Texts and tables as wide as the terminal, without colours."""
-    file = io.StringIO()
-    console = Console(
-        file=file,
-        width=max(60, min(160, shutil.get_terminal_size((_WIDTH, 24)).columns)),
-        color_system=None,
-        highlight=False,
-        markup=False,
-        emoji=False,
-    )
-    for part in parts:
-        console.print(part)
-    return "\n".join(line.rstrip() for line in file.getvalue().splitlines()).strip()
-
-
-def simple_table(*titles: str, numbers: Sequence[int] = ()) -> Table:
-    """``numbers`` are the columns that are set to the right."""
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for place, title in enumerate(titles):
-        is_number = place in numbers
-        table.add_column(
-            title,
-            justify="right" if is_number else "left",
-            overflow="fold",
-            no_wrap=is_number,
-        )
-    return table
 
 
 def _parts(comparison: Comparison) -> Iterator[str | Table]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import io
-import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 
 from merestone.cli.session import amount
+from merestone.cli.tables import printed
 from merestone.evaluation.measures.spans import NO_ANSWER, at
 from merestone.evaluation.report.views import is_share, told
 from merestone.evaluation.report.words import change, figure
@@ -21,7 +19,6 @@ from merestone.evaluation.runs.grouping import MADE
 from merestone.evaluation.runs.values import Interval, Run
 from merestone.types import SettingsError, Snapshot
 
-_WIDTH = 100
 _INTERVALS = ("FullGold", "GoldCoverage", "Precision")
 _PLAIN = ("Hit", "IoU", "Duplication", "Tokens", "RR", "nDCG")
 _VIEWS = 5
@@ -34,27 +31,12 @@ _QUESTION = 60
 
 def told_run(run: Run) -> str:
     """Measures first, then where they differ, and why questions were missed."""
-    return _printed(_parts(run))
+    return printed(_parts(run))
 
 
 def told_change(before: Run, run: Run) -> str:
     """What ``run`` serves better and worse than ``before``, question by question."""
-    return _printed(_change(before, run))
-
-
-def _printed(parts: Iterator[str | Table]) -> str:
-    console = Console(
-        file=io.StringIO(),
-        width=max(60, min(160, shutil.get_terminal_size((_WIDTH, 24)).columns)),
-        color_system=None,
-        highlight=False,
-        markup=False,
-        emoji=False,
-    )
-    for part in parts:
-        console.print(part)
-    assert isinstance(console.file, io.StringIO)
-    return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines()).strip()
+    return printed(_change(before, run))
 
 
 def _parts(run: Run) -> Iterator[str | Table]:

@@ -109,13 +109,14 @@ def command(
 
 
 def _told(tuning: Tuning) -> str:
-    from merestone.cli.comparisons import printed
+    from merestone.cli.tables import printed
 
     return printed(_parts(tuning))
 
 
 def _parts(tuning: Tuning) -> Iterator[str | Table]:
-    from merestone.cli.comparisons import simple_table, told_comparison
+    from merestone.cli.comparisons import told_comparison
+    from merestone.cli.tables import simple_table
     from merestone.evaluation.experiments.configuration_file import as_toml
     from merestone.evaluation.report.words import figure
 
