@@ -14,11 +14,12 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import Match, SequenceMatcher
+from difflib import SequenceMatcher
 from functools import cached_property
 from pathlib import Path
 
 from merestone import Document
+from merestone.evaluation.gold.page_quotes import dense_part
 from merestone.extraction import detect_media_type, extractor_for, read_document
 from merestone.text.hashing import digest
 from merestone.types import ExtractionError, RawDocument, SourceSpan
@@ -30,8 +31,6 @@ _CJK = "぀-ヿ㐀-鿿가-힯"
 _WORD = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+|[^\w\s]")
 _LETTERS = re.compile(r"\w+")
 
-_GAP_PRICE = 0.5
-"""What a word between two matching runs of a quote costs; a word that matches gains 1."""
 _SHORTEST_RUN = 3
 """Shorter runs of matching words on a page are chance, unless the quote is as short."""
 
@@ -84,7 +83,7 @@ class View:
         ]
         if not blocks:
             return None
-        first, last = _densest(blocks)
+        first, last = dense_part(blocks)
         return found[blocks[first].a][0], found[blocks[last].a + blocks[last].size - 1][1]
 
     @cached_property
@@ -101,25 +100,6 @@ class View:
             ]
             pages[page.number] = [span for span in found if span[1] <= body_end] or found
         return pages
-
-
-def _densest(blocks: Sequence[Match]) -> tuple[int, int]:
-    """First and last of the neighbouring runs that gain most: their words, less what is between.
-
-    A table or a page number that the quote has in another place would stretch the gold over half
-    the page otherwise.
-    """
-    best, chosen = 0.0, (0, 0)
-    gain, first = 0.0, 0
-    for index, block in enumerate(blocks):
-        if index:
-            gain -= _GAP_PRICE * (block.a - blocks[index - 1].a - blocks[index - 1].size)
-        if gain <= 0:
-            gain, first = 0.0, index
-        gain += block.size
-        if gain > best:
-            best, chosen = gain, (first, index)
-    return chosen
 
 
 @dataclass

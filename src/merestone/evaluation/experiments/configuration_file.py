@@ -11,6 +11,7 @@ from typing import Any
 
 from merestone import config
 from merestone.evaluation.experiments.configurations import Configuration
+from merestone.evaluation.questions.files import write_text
 from merestone.types import CONFIG_FILE, JSON, SettingsError
 
 _PYPROJECT = "pyproject.toml"
@@ -38,40 +39,26 @@ def write_configuration(
     The file is written whole or not at all, and only if it can be read as settings afterwards.
     Raises ``SettingsError`` with code ``extra-missing`` without tomlkit.
     """
-    named = _file_in(Path(root))
-    # What a link leads to is changed, not the link.
-    path = Path(os.path.realpath(named))
-    before = path.read_bytes() if path.exists() else b""
-    text = before.decode("utf-8")
+    path = _file_in(Path(root))
+    text = path.read_bytes().decode("utf-8") if path.exists() else ""
     line_end = "\r\n" if "\r\n" in text else "\n"
     try:
         after = _changed(
-            text.replace("\r\n", "\n"), configuration, evidence, named.name == _PYPROJECT
+            text.replace("\r\n", "\n"), configuration, evidence, path.name == _PYPROJECT
         )
         tomllib.loads(after)
     except ValueError as error:
-        raise _unwritable(named, error) from error
-    _replace(path, after.replace("\n", line_end).encode("utf-8"))
+        raise _unwritable(path, error) from error
+    write_text(path, after.replace("\n", line_end))
     try:
         config.load_settings(Path(root))
     except SettingsError as error:
-        if before:
-            _replace(path, before)
+        if text:
+            write_text(path, text)
         else:
             path.unlink()
-        raise _unwritable(named, error) from error
-    return named
-
-
-def _replace(path: Path, data: bytes) -> None:
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_bytes(data)
-        if path.exists():
-            draft.chmod(path.stat().st_mode & 0o777)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+        raise _unwritable(path, error) from error
+    return path
 
 
 def _unwritable(path: Path, error: Exception) -> SettingsError:

@@ -98,7 +98,7 @@ def _densest(page: WordRun, quote: str) -> PageMatch | None:
     ]
     if not blocks:
         return None
-    first, last = _dense_part(blocks)
+    first, last = dense_part(blocks)
     low, high = blocks[first].a, blocks[last].a + blocks[last].size
     share = agreement(page.words[low:high], wanted)
     if share < _LIKELY:
@@ -109,7 +109,7 @@ def _densest(page: WordRun, quote: str) -> PageMatch | None:
     return PageMatch(start, end, False, f"{share:.0%} of the words agree")
 
 
-def _dense_part(blocks: Sequence[Match]) -> tuple[int, int]:
+def dense_part(blocks: Sequence[Match]) -> tuple[int, int]:
     """First and last of the neighbouring runs that gain most: their words, less what is between.
 
     A table or a page number that the quote has in another place would stretch the range over half
