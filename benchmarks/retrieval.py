@@ -23,7 +23,8 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -130,16 +131,17 @@ class Asked:
     ) -> Row:
         ranking = arrange(self.snapshot, found, settings, 0, Trace(False))
         best = [each.chunk for each in ranking.ranked[:5]]
-        top = self.measures(question, [(c.document, c.start, c.end) for c in best])
+        first, *_ = packing.pack(ranking, _PLENTY, precise=False, cited=False)
         made, _, tokens, _ = packing.pack(ranking, _PLENTY, precise=True, cited=False)
-        precise = self.measures(question, _spans(made))
-        row = {
-            "top5 recall": top["recall"],
-            "precise recall": precise["recall"],
-            "precise IoU": precise["IoU"],
-            "precise tokens": tokens,
-            "precise passages": len(made),
+        forms = {
+            "top5": [(chunk.document, chunk.start, chunk.end) for chunk in best],
+            "first5": _spans(first[:5]),
+            "precise": _spans(made),
         }
+        row: Row = {"precise tokens": tokens, "precise passages": len(made)}
+        for form, spans in forms.items():
+            for name, value in self.measures(question, spans).items():
+                row[f"{form} {name}"] = float(value)
         for budget in BUDGETS:
             made, *_ = packing.pack(ranking, budget, precise=False, cited=False)
             scored = self.measures(question, _spans(made))
@@ -182,40 +184,56 @@ def main() -> None:
         _print_differences(results)
 
 
-def _measured(name: str, variants: Sequence[str], args: argparse.Namespace) -> dict[str, list[Row]]:
-    with _opened(name, args) as library:
+@contextmanager
+def open_set(
+    name: str,
+    work: Path,
+    small: bool = False,
+    cache: Path | None = None,
+    settings: Sequence[str] = (),
+) -> Iterator[Asked]:
+    """A set in a library below ``work`` that is in step with its documents. ``settings`` are
+    lines of its configuration."""
+    with _library(name, work, small, cache, settings) as library:
         report = library.sync(allow_deletions=True)
         with library.snapshot(as_owner=True) as snapshot:
             views = dict(read_views(snapshot))
-            asked = Asked(name, library, snapshot, _questions(name, views, args.small), views)
+            asked = Asked(name, library, snapshot, _questions(name, views, small), views)
             print(
                 f"\n{name}: {len(views)} documents, {snapshot.chunk_count()} chunks, "
-                f"{report.embedded} embedded now, {len(asked.questions)} questions, {args.mode}",
+                f"{report.embedded} embedded now, {len(asked.questions)} questions",
                 flush=True,
             )
-            found = asked.candidates(args.mode)
-            return {variant: asked.rows(found, VARIANTS[variant]) for variant in variants}
+            yield asked
 
 
-def _opened(name: str, args: argparse.Namespace) -> Library:
+def _measured(name: str, variants: Sequence[str], args: argparse.Namespace) -> dict[str, list[Row]]:
+    with open_set(name, args.work, args.small, args.cache) as asked:
+        found = asked.candidates(args.mode)
+        return {variant: asked.rows(found, VARIANTS[variant]) for variant in variants}
+
+
+def _library(
+    name: str, work: Path, small: bool, cache: Path | None, settings: Sequence[str]
+) -> Library:
     """The library of a set, made anew or as an earlier run left it."""
     folder = data_folder() / name
     source: dict[str, object] = {"path": str(folder / "documents")}
     if name == "chroma":
         source["path"] = str(folder / "corpora")
-    elif args.small:
+    elif small:
         part = json.loads((data_folder() / "small.json").read_text("utf-8"))[name]
         source["include"] = [f"/{document}" for document in part["documents"]]
-    root = (args.work / (f"{name}-small" if args.small else name)).absolute()
+    root = (work / (f"{name}-small" if small else name)).absolute()
     state = root / ".merestone"
-    if args.cache and not (state / "embeddings.db").exists():
+    if cache and not (state / "embeddings.db").exists():
         state.mkdir(parents=True, exist_ok=True)
         for suffix in ("", "-wal"):
-            if Path(f"{args.cache}{suffix}").exists():
-                shutil.copyfile(f"{args.cache}{suffix}", state / f"embeddings.db{suffix}")
+            if Path(f"{cache}{suffix}").exists():
+                shutil.copyfile(f"{cache}{suffix}", state / f"embeddings.db{suffix}")
     root.mkdir(parents=True, exist_ok=True)
     lines = [f"{key} = {json.dumps(value)}" for key, value in source.items()]
-    (root / "merestone.toml").write_text("\n".join(["[[sources]]", *lines, ""]), "utf-8")
+    (root / "merestone.toml").write_text("\n".join(["[[sources]]", *lines, *settings, ""]), "utf-8")
     return Library.open(root)
 
 

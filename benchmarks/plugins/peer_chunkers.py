@@ -1,10 +1,14 @@
 """Cuttings of Chroma's chunking benchmark as plugins of Merestone; sizes are tokens of cl100k_base.
 
-- recursive-SIZE-OVERLAP: LangChain's RecursiveCharacterTextSplitter with its own separators
+- recursive-SIZE-OVERLAP: LangChain's RecursiveCharacterTextSplitter with its own separators;
+  recursive-minilm-SIZE-OVERLAP: the same with sizes in tokens of the bundled embedder
 - cluster-SIZE: after the description of the ClusterSemanticChunker in the report: pieces of at most
   50 tokens, cut at sentence ends where there are any, are put together so that their vectors are as
   alike as possible
 - window-SIZE: windows of that many tokens
+- sentences-SIZE: LlamaIndex's SentenceSplitter without overlap
+- chonkie-SIZE: chonkie's RecursiveChunker
+- semantic-text-SIZE: the TextSplitter of semantic-text-splitter
 
 Their chunks have no context and are as long as they are: what the embedder does not read of them
 is lost, so ``embedding.on_overlong`` has to be ``truncate``.
@@ -12,7 +16,7 @@ is lost, so ``embedding.on_overlong`` has to be ``truncate``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import pairwise
 
@@ -22,8 +26,18 @@ from langchain_text_splitters import RecursiveCharacterTextSplitter
 from merestone.chunking.fingerprint import chunking_fingerprint
 from merestone.chunking.finishing import finish
 from merestone.chunking.plain_pieces import PlainPieces
+from merestone.embedding import open_embedder
 from merestone.text.openai_tokens import OpenAITokenizer
-from merestone.types import ChunkingSettings, Cutting, Document, Edge, Embedder, Span, Tokenizer
+from merestone.types import (
+    ChunkingSettings,
+    Cutting,
+    Document,
+    Edge,
+    Embedder,
+    EmbeddingSettings,
+    Span,
+    Tokenizer,
+)
 from merestone.types.protocols import Vectors
 
 _PIECE = 50
@@ -31,7 +45,7 @@ _PIECE_SEPARATORS = ("\n\n", "\n", ".", "?", "!", " ", "")
 _EDGE = Edge("separator", 0.5)
 
 
-class _PeerChunker:
+class PeerChunker:
     """What the peers have in common: spans, and nothing else."""
 
     revision = 1
@@ -57,17 +71,20 @@ class _PeerChunker:
         raise NotImplementedError
 
 
-class RecursiveChunker(_PeerChunker):
-    def __init__(self, name: str, size: int, overlap: int = 0) -> None:
+class RecursiveChunker(PeerChunker):
+    def __init__(
+        self, name: str, size: int, overlap: int = 0, length: Callable[[str], int] | None = None
+    ) -> None:
         super().__init__(name)
         self._size = size
         self._overlap = overlap
+        self._length = length or _length
 
     def spans(self, text: str, embedder: Embedder | None) -> Sequence[Span]:
-        return _split(text, self._size, self._overlap)
+        return _split(text, self._size, self._overlap, length=self._length)
 
 
-class ClusterChunker(_PeerChunker):
+class ClusterChunker(PeerChunker):
     """Cuts so that the sum of likenesses within the chunks is largest, where likeness is the
     cosine of two pieces less the mean cosine of all."""
 
@@ -107,7 +124,7 @@ class ClusterChunker(_PeerChunker):
         return groups[::-1]
 
 
-class WindowChunker(_PeerChunker):
+class WindowChunker(PeerChunker):
     def __init__(self, name: str, size: int) -> None:
         super().__init__(name)
         self._size = size
@@ -117,19 +134,65 @@ class WindowChunker(_PeerChunker):
         return [Span(start, end) for start, end in pairwise([*starts, len(text)])]
 
 
+class SentenceChunker(PeerChunker):
+    def __init__(self, name: str, size: int) -> None:
+        super().__init__(name)
+        self._size = size
+
+    def spans(self, text: str, embedder: Embedder | None) -> Sequence[Span]:
+        from llama_index.core.node_parser import SentenceSplitter
+
+        splitter = SentenceSplitter(
+            chunk_size=self._size, chunk_overlap=0, tokenizer=lambda part: [0] * _length(part)
+        )
+        return _placed(text, splitter.split_text(text))
+
+
+class ChonkieChunker(PeerChunker):
+    def __init__(self, name: str, size: int) -> None:
+        super().__init__(name)
+        self._size = size
+
+    def spans(self, text: str, embedder: Embedder | None) -> Sequence[Span]:
+        from chonkie import RecursiveChunker as Chonkie
+
+        pieces = Chonkie(_length, chunk_size=self._size).chunk(text)
+        return [_stripped(text, piece.start_index, piece.end_index) for piece in pieces]
+
+
+class SemanticTextChunker(PeerChunker):
+    def __init__(self, name: str, size: int) -> None:
+        super().__init__(name)
+        self._size = size
+
+    def spans(self, text: str, embedder: Embedder | None) -> Sequence[Span]:
+        from semantic_text_splitter import TextSplitter
+
+        splitter = TextSplitter.from_callback(_length, self._size)
+        return [Span(start, start + len(piece)) for start, piece in splitter.chunk_indices(text)]
+
+
 def _split(
-    text: str, size: int, overlap: int, separators: Sequence[str] | None = None
+    text: str,
+    size: int,
+    overlap: int,
+    separators: Sequence[str] | None = None,
+    length: Callable[[str], int] | None = None,
 ) -> list[Span]:
     """Where the pieces of LangChain's splitter stand; what they left out at their ends is white
     space."""
     splitter = RecursiveCharacterTextSplitter(
         chunk_size=size,
         chunk_overlap=overlap,
-        length_function=_length,
+        length_function=length or _length,
         separators=list(separators) if separators else None,
     )
+    return _placed(text, splitter.split_text(text))
+
+
+def _placed(text: str, pieces: Iterable[str]) -> list[Span]:
     spans: list[Span] = []
-    for piece in splitter.split_text(text):
+    for piece in pieces:
         start = text.find(piece, spans[-1].start + 1 if spans else 0)
         if start < 0:
             raise ValueError(f"a piece is not in the text: {piece[:80]!r}")
@@ -137,8 +200,17 @@ def _split(
     return spans
 
 
+def _stripped(text: str, start: int, end: int) -> Span:
+    piece = text[start:end]
+    return Span(start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip()))
+
+
 def _length(text: str) -> int:
     return _tokenizer().counts([text])[0]
+
+
+def _model_length(text: str) -> int:
+    return _model_tokenizer().counts([text])[0]
 
 
 @cache
@@ -146,8 +218,19 @@ def _tokenizer() -> OpenAITokenizer:
     return OpenAITokenizer("cl100k_base")
 
 
+@cache
+def _model_tokenizer() -> Tokenizer:
+    return open_embedder(EmbeddingSettings()).tokenizer
+
+
 RECURSIVE_400_200 = RecursiveChunker("recursive-400-200", 400, 200)
 RECURSIVE_400 = RecursiveChunker("recursive-400", 400)
 RECURSIVE_200 = RecursiveChunker("recursive-200", 200)
+RECURSIVE_MINILM_250_125 = RecursiveChunker("recursive-minilm-250-125", 250, 125, _model_length)
+RECURSIVE_MINILM_250 = RecursiveChunker("recursive-minilm-250", 250, 0, _model_length)
+CLUSTER_250 = ClusterChunker("cluster-250", 250)
 CLUSTER_200 = ClusterChunker("cluster-200", 200)
 WINDOW_200 = WindowChunker("window-200", 200)
+SENTENCES_200 = SentenceChunker("sentences-200", 200)
+CHONKIE_200 = ChonkieChunker("chonkie-200", 200)
+SEMANTIC_TEXT_200 = SemanticTextChunker("semantic-text-200", 200)
