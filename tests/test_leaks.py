@@ -41,6 +41,7 @@ READ_PATHS = {
     "resolve",
     "history",
     "status",
+    "documents",
     "snapshot",
     "serving",
     "eval",
@@ -74,6 +75,7 @@ NO_READING = {
 
 OWNER_PLACES = {
     "indexing/indexer.py": "plan and sync compare everything that is stored",
+    "indexing/setup.py": "the same",
     "indexing/archive.py": "the whole library is packed up, which the owner was asked for before",
     "library.py:Library._reader": "as_owner=True was asked for",
     "library.py:Library.remove": "an act of the owner",
@@ -239,6 +241,13 @@ def questions(
 
         yield f"search where {name}", filtered
     yield "status", lambda library, who: library.status(**who).to_json()
+    yield "documents", listed
+    for name in documents[:2]:
+
+        def some(library: Library, who: dict[str, Any], name: str = name) -> JSON:
+            return listed(library, who, f"document = '{name}' or title = 'Z'")
+
+        yield f"documents where {name}", some
     yield "serving", evaluated
     yield "snapshot", lambda library, who: whole_snapshot(library, who, chunks, documents)
     references = [*chunks, *documents, *(f"{name}#0-4" for name in documents)]
@@ -265,6 +274,12 @@ def asked_of(method: str, reference: str) -> Ask:
         return value.to_json() if hasattr(value, "to_json") else value
 
     return ask
+
+
+def listed(library: Library, who: dict[str, Any], where: str | None = None) -> JSON:
+    """The list of documents, but for what a clock decides."""
+    found = [each.to_json() for each in library.documents(where=where, **who)]
+    return [{key: value for key, value in each.items() if key != "indexed"} for each in found]
 
 
 def evaluated(library: Library, who: dict[str, Any]) -> JSON:
@@ -303,6 +318,7 @@ def whole_snapshot(
             "dense_scores": sorted(snapshot.dense_scores(vector, reachable)),
             "vectors": sorted(snapshot.vectors(reachable)),
             "fields": snapshot.fields(),
+            "ids": [snapshot.document_ids(Comparison("document", "=", name)) for name in documents],
             "selections": [
                 repr(snapshot.selection(Comparison("document", "=", name))) for name in documents
             ],
@@ -319,12 +335,14 @@ def commands(documents: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     yield "context", ["context", "common words", "--budget", "40"]
     yield "status", ["status"]
     yield "stale", ["status", "--stale"]
+    yield "documents", ["status", "--documents"]
     yield "verify", ["verify"]
     yield "doctor", ["doctor"]
     yield "export", ["export", "-"]
     yield " ".join(["eval", *documents]), ["eval"]
     yield " ".join(["gate", *documents]), ["gate"]
     yield " ".join(["report", *documents]), ["report"]
+    yield " ".join(["report", *documents]), ["report", "--list"]
     yield " ".join(["questions", *documents]), ["questions", "check"]
     yield "questions suggest", ["questions", "suggest", "--file", "none.jsonl"]
     for name in documents:

@@ -36,7 +36,7 @@ from merestone.indexing.scratch import drop_scratch, scratch_bytes
 from merestone.indexing.sources import scope_of
 from merestone.reranking import open_reranker
 from merestone.storage import open_store
-from merestone.text.tokenizer_names import tokenizer_named
+from merestone.text.tokenizer_names import tokenizer_given
 from merestone.types import (
     CONFIG_FILE,
     JSON,
@@ -44,6 +44,7 @@ from merestone.types import (
     Asker,
     ContextResult,
     DocumentHistory,
+    DocumentRecord,
     Embedder,
     EmbedderIdentity,
     EmbeddingSettings,
@@ -445,8 +446,7 @@ class Library:
         path of a ``tokenizer.json`` or a name such as ``cl100k_base``; by default that of the
         ``Budget``, else the embedder's.
         """
-        if isinstance(tokenizer, str | os.PathLike):
-            tokenizer = tokenizer_named(tokenizer)
+        tokenizer = tokenizer_given(tokenizer)
         with self._asked(principals, as_owner) as (snapshot, embedder):
             allowance = retrieval.allow(budget, tokenizer, embedder.tokenizer)
             result = retrieval.context(
@@ -514,6 +514,18 @@ class Library:
                 ),
                 left_out=() if is_limited else tuple(sorted(snapshot.left_out())),
             )
+
+    def documents(
+        self, *, principals: Principals = None, as_owner: bool = False, where: Where = None
+    ) -> list[DocumentRecord]:
+        """What is known of each document, by id; of those that ``where`` lets through, where it
+        is given."""
+        limit = retrieval.read_filter(where)
+        with self.snapshot(principals=principals, as_owner=as_owner) as snapshot:
+            if limit is None:
+                return list(snapshot.records())
+            wanted = set(snapshot.document_ids(limit))
+            return [record for record in snapshot.records() if record.id in wanted]
 
     def verify(self, *, every_vector: bool = False, as_owner: bool = False) -> Examination:
         """Prove on this library what must always hold: exact slices, coverage, limits, the same

@@ -13,13 +13,13 @@ from typing import Any
 from durability import cuts, documents, kills, libraries, refusing
 from durability.libraries import open_library
 
-from merestone.indexing import indexer, vectors
+from merestone.indexing import batches, vectors
 from merestone.storage import faults
 from merestone.types import MerestoneError
 
 # So that a small folder takes several batches, and a batch several slices.
 for module, constant, value in (
-    (indexer, "_BATCH_DOCUMENTS", libraries.BATCH),
+    (batches, "_BATCH_DOCUMENTS", libraries.BATCH),
     (vectors, "_SLICE", libraries.SLICE),
 ):
     assert hasattr(module, constant)

@@ -10,8 +10,8 @@ from embedding.service import FakeTime, Request, Response, Service, openai, serv
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from merestone.embedding.http import Timing
 from merestone.embedding.remote import RemoteEmbedder, open_remote
+from merestone.embedding.retrying import Timing
 from merestone.embedding.services import SERVICES
 from merestone.types import EmbedderError, EmbeddingSettings, SettingsError
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from merestone import Library, SettingsError, StoreError
+from merestone import Library, SettingsError, StoreError, compare, tune
 from merestone.chunking import render
 from merestone.evaluation.experiments.configurations import Configuration, grid, one_at_a_time
 from merestone.evaluation.experiments.scratch import fingerprint_of_tables, open_experiments
@@ -291,3 +292,16 @@ def test_settings_vary_one_at_a_time_or_in_a_grid() -> None:
     combined = grid(choices)
     assert len({each.fingerprint for each in combined}) == 4
     assert combined[1].tables == {"chunking": {"max_tokens": 128}, "retrieval": {"focus": False}}
+
+
+@pytest.mark.parametrize("verb", [compare, tune])
+def test_missing_statistics_are_told_before_the_work(
+    verb: Callable[..., object], library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "scipy.stats", None)
+    asked: list[object] = []
+    given = [[Configuration("now"), SMALL], []] if verb is compare else [[]]
+    with pytest.raises(SettingsError, match="scipy") as raised:
+        verb(library, *given, progress=asked.append)
+    assert raised.value.code == "extra-missing"
+    assert asked == []

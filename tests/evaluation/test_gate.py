@@ -209,10 +209,13 @@ def gate(project: Path, *arguments: str) -> int:
 
 
 def test_the_gate_in_the_life_of_a_project(
-    project: Path, capsys: pytest.CaptureFixture[str]
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     assert gate(project) == 0
-    assert "There is no baseline" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "There is no baseline" in told
+    assert "1 of 1 named question held" in told
     assert gate(project, "--update-baseline") == 0
     baseline = project / "evaluation-baseline.json"
     assert baseline.is_file()
@@ -228,6 +231,11 @@ def test_the_gate_in_the_life_of_a_project(
     assert "FAILED Question 3 must hold" in told
     assert "GoldCoverage@1000t went from 1.000 to" in told
     assert "What got worse:" in told
+    (row,) = [line for line in told.splitlines() if line.startswith("GoldCoverage  ")]
+    assert row.split()[1:3] == ["100.0", "%"]
+    assert row.endswith("▼ worse")
+    assert any(line.startswith("FullGold ") for line in told.splitlines())
+    assert "FAILED 3  Which colour has lamp 3?" in told
     # What fails does not become what the next run is held against.
     assert gate(project, "--update-baseline") == 1
     assert baseline.read_text() == kept
@@ -248,6 +256,49 @@ def test_the_last_run_as_baseline_is_one_that_passed(
     capsys.readouterr()
     assert gate(project, "--json") == 1
     assert json.loads(capsys.readouterr().out)["passes"] is False
+
+
+def test_the_json_has_the_compared_measures_and_the_named_questions(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert gate(project, "--update-baseline") == 0
+    capsys.readouterr()
+    assert gate(project, "--json") == 0
+    shape = json.loads(capsys.readouterr().out)
+    names = ["GoldCoverage@1000t", "FullGold@1000t", "Precision@1000t", "Tokens@1000t"]
+    assert [each["name"] for each in shape["measures"]] == names
+    first = shape["measures"][0]
+    assert first["before"] == first["now"] == 1.0
+    assert first["difference"] == shape["difference"]
+    assert shape["named"] == [
+        {"id": "3", "question": "Which colour has lamp 3?", "holds": True, "problem": ""}
+    ]
+
+
+def test_a_baseline_names_no_document(project: Path) -> None:
+    (project / "lamp5.md").unlink()
+    (project / "lamp7.md").write_text("# Lamp 7\n\nIt was sold.\n")
+    assert run_command(["-C", str(project), "sync"]) == 0
+    assert gate(project, "--update-baseline") == 0
+    text = (project / "evaluation-baseline.json").read_text()
+    shape = json.loads(text)
+    assert shape["per_question"][5]["failure"] == "not-in-corpus"
+    assert shape["skipped"] == {"7": "not scored"} or "7" not in shape["skipped"]
+    assert ".md" not in text
+
+
+def test_a_measure_that_nobody_takes_is_refused_before_anything_is_asked(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "merestone.toml").write_text(
+        '[embedding]\nmodel = "hashing"\n[evaluation.gate]\nmust_hold = ["3"]\n'
+        'measure = "GoldCoverage@700t"\n'
+    )
+    monkeypatch.setattr("merestone.cli.gate.evaluate", None)
+    assert gate(project) == 2
+    told = capsys.readouterr().err
+    assert "'GoldCoverage@700t'" in told
+    assert "[unknown-measure]" in told
 
 
 def test_a_gate_with_nothing_to_hold_says_how_to_begin(

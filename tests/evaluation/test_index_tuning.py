@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,7 @@ from merestone.evaluation.index.tuning import compare_indexes, examine_index
 from merestone.evaluation.index.vectors import Examined, noisy
 from merestone.storage import ann
 
-pytest.importorskip("usearch")
+pytestmark = pytest.mark.skipif(find_spec("usearch") is None, reason="needs usearch")
 
 HASHING = {"model": "hashing"}
 
@@ -58,8 +59,18 @@ def test_every_setting_is_measured_against_the_scan() -> None:
         assert measure.bytes > 800 * 16
         assert measure.build_seconds > 0
     assert [round(each.share, 2) for each in found.exact.filtered] == [0.5, 0.1, 0.01]
-    assert found.growth.rows == (200, 800)
-    assert len(notes) == 4
+    assert found.growth is None
+    assert len(notes) == 3
+
+
+def test_sizes_are_told_only_of_vectors_enough() -> None:
+    few = compare_indexes(examined(rows=1_999), 50, links=(4,), widths=(30,))
+    assert (few.growth, few.equal_from, few.pays_from) == (None, None, None)
+    assert "can't be told from 1,999 vectors" in few.findings[-2]
+    assert not any("chunks on" in text for text in few.findings)
+    enough = compare_indexes(examined(rows=2_000), 50, links=(4,), widths=(30,))
+    assert enough.growth is not None
+    assert enough.growth.rows == (500, 2_000)
 
 
 def test_among_few_rows_all_are_scanned_and_found() -> None:

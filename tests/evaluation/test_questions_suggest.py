@@ -11,7 +11,7 @@ from embedding.service import FakeTime, Request, Response, serve
 from evaluation.desk import Desk
 
 from merestone import SettingsError
-from merestone.embedding.http import Timing
+from merestone.embedding.retrying import Timing
 from merestone.evaluation.questions import Question
 from merestone.evaluation.questions.suggesting import Suggestion, suggest_questions
 from merestone.evaluation.questions.writer import QuestionWriter

@@ -29,6 +29,7 @@ from merestone.evaluation.questions import Evidence, Question
 from merestone.evaluation.questions.files import write_questions
 from merestone.evaluation.runs.grouping import mean_measures
 from merestone.evaluation.runs.values import QuestionResult, Run
+from merestone.indexing.vectors import CANARY
 
 NAMES = "amber birch cedar delta ember fjord grove heron ivory juniper".split()
 FILE = '# ours\n[embedding]\nmodel = "hashing"\n\n[retrieval]\n# as it was\nfocus = false  # why?\n'
@@ -384,3 +385,69 @@ def test_a_file_that_cannot_be_changed_stays_as_it_was(tmp_path: Path) -> None:
         write_configuration(tmp_path, Configuration("x", tables))
     assert error.value.code == "configuration-not-written"
     assert (tmp_path / "merestone.toml").read_text() == text
+
+
+class _Counting:
+    """Remembers what it was given to embed; all else it hands on."""
+
+    def __init__(self, embedder: Any) -> None:
+        self._embedder = embedder
+        self.passages: list[str] = []
+        self.queries: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._embedder, name)
+
+    def embed_passages(self, texts: Sequence[str]) -> Any:
+        self.passages += texts
+        return self._embedder.embed_passages(texts)
+
+    def embed_queries(self, texts: Sequence[str]) -> Any:
+        self.queries += texts
+        return self._embedder.embed_queries(texts)
+
+
+def test_thirty_configurations_embed_each_distinct_input_once(tmp_path: Path) -> None:
+    for house in NAMES[:2]:
+        (tmp_path / f"{house}.md").write_text(page(house)[:900])
+    with Library.open(tmp_path, embedding={"model": "hashing"}) as library:
+        library.sync()
+        library.search("What is the scale of likeness?")
+        counting = _Counting(library.embedder)
+        library.__dict__["embedder"] = counting
+        variables = [
+            variable_of("chunking.max_tokens", [*range(30, 72, 3), 40, 70, 90]),
+            variable_of("retrieval.dense_weight", [0.1, 0.3, 0.7, 0.9]),
+            variable_of("chunking.overlap_tokens", [*range(1, 9)]),
+            variable_of("retrieval.expand", ["none", "window:1"]),
+        ]
+        tuning = tune(library, QUESTIONS[:4], variables=variables, limit=30, budgets=[40])
+    assert len(tuning.attempts) == 30
+    # With the first new text of each library goes one whose vector is known.
+    counting.passages = [text for text in counting.passages if text != CANARY]
+    assert counting.passages
+    for texts in (counting.passages, counting.queries):
+        assert max(Counter(texts).values()) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({"limit": 0}, "invalid-limit"),
+        ({"limit": 1}, "invalid-limit"),
+        ({"measure": "GoldCoverage@7"}, "unknown-measure"),
+        ({"measure": "Gold"}, "unknown-measure"),
+        ({"tokenizer": 5}, "invalid-tokenizer"),
+        ({"variables": [variable_of("chunking.nope", [1])]}, "unknown-setting"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_asked(
+    options: dict[str, Any], code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "amber.md").write_text(page("amber"))
+    monkeypatch.setattr("merestone.evaluation.experiments.asking.evaluate", None)
+    with Library.open(tmp_path, embedding={"model": "hashing"}) as library:
+        library.sync()
+        with pytest.raises(SettingsError) as caught:
+            tune(library, QUESTIONS[:4], **options)
+    assert caught.value.code == code

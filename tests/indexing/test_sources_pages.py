@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 from indexing.conftest import open_library
-from indexing.web import Site, serve
+from indexing.web import Reply, Site, serve
 
 from merestone import Library, MerestoneError, SettingsError
-from merestone.indexing.sources import page_identifier
-from merestone.types import SyncReport
+from merestone.embedding.retrying import Timing
+from merestone.indexing.sources import open_source, page_identifier, transfer
+from merestone.indexing.sources.redirects import check_redirect
+from merestone.indexing.sources.robots import RobotRules
+from merestone.types import Look, SourceSettings, SyncReport
 
 ALPHA = "# Alpha\n\nThe alpha pump runs at 40 bar.\n"
 BETA = "# Beta\n\nThe beta pump runs at 55 bar.\n"
@@ -24,6 +27,29 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with serve() as made:
         yield made
+
+
+class Time:
+    """A clock that goes on only where someone sleeps, and how long each did."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.slept: list[float] = []
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+    def clock(self) -> float:
+        return self.now
+
+
+@pytest.fixture(autouse=True)
+def time(monkeypatch: pytest.MonkeyPatch) -> Time:
+    """No test waits between one try and the next."""
+    made = Time()
+    monkeypatch.setattr(transfer, "Timing", lambda: Timing(made.clock, made.sleep, made.clock))
+    return made
 
 
 def library_of(folder: Path, source: str, **tables: dict[str, object]) -> Library:
@@ -192,7 +218,8 @@ def test_a_host_that_does_not_answer_is_given_up_and_loses_nothing(
         for path in paths:
             site.put(path, hangs=True)
         report = library.sync()
-        assert len(site.asked()) == 3
+        # The first page three times, two more once.
+        assert len(site.asked()) == 5
         assert (site.host, "source-unreachable") in codes(report)
         assert "9 pages" in str(report.problems)
         assert len(documents(library)) == 12
@@ -251,7 +278,7 @@ def test_a_sitemap_says_what_has_changed(tmp_path: Path, site: Site) -> None:
         site.put("/a", ALPHA.replace("40", "41"), headers={"Content-Type": "text/markdown"})
         site.put("/sitemap.xml", sitemap((f"{site.url}/a", "2026-01-01T11:00:00Z"), entries[1]))
         assert library.sync().documents["changed"] == 1
-        assert site.asked() == ["/a", "/sitemap.xml"]
+        assert site.asked() == ["/a", "/robots.txt", "/sitemap.xml"]
 
 
 def test_a_day_of_change_that_is_not_over_proves_nothing(tmp_path: Path, site: Site) -> None:
@@ -375,8 +402,6 @@ def test_an_address_with_a_password_is_refused_without_repeating_it(tmp_path: Pa
 
 
 def test_a_redirect_from_outside_into_this_machine_is_refused() -> None:
-    from merestone.indexing.sources.transfer import _check_redirect
-
     for target in (
         "http://127.0.0.1/admin",
         "http://10.0.0.1/",
@@ -384,8 +409,288 @@ def test_a_redirect_from_outside_into_this_machine_is_refused() -> None:
         "http://localhost",
     ):
         with pytest.raises(MerestoneError) as caught:
-            _check_redirect("http://example.org/a", "http://example.org/a", target)
+            check_redirect("http://example.org/a", "http://example.org/a", target)
         assert caught.value.code == "redirect-refused"
     with pytest.raises(MerestoneError):
-        _check_redirect("https://example.org", "https://example.org", "http://example.org")
-    _check_redirect("http://example.org/a", "http://example.org/a", "https://example.org/b")
+        check_redirect("https://example.org", "https://example.org", "http://example.org")
+    check_redirect("http://example.org/a", "http://example.org/a", "https://example.org/b")
+
+
+# Patience
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        Reply(status=503),
+        Reply(status=429, headers={"Retry-After": "7"}),
+        Reply(hangs=True),
+        Reply(ALPHA[:10].encode(), length=len(ALPHA)),
+    ],
+)
+def test_what_may_go_better_later_is_asked_for_again(
+    tmp_path: Path, site: Site, time: Time, first: Reply
+) -> None:
+    site.put("/a.md", ALPHA)
+    site.before["/a.md"] = [first, first]
+    with library_of(tmp_path, urls(site, "/a.md", options="timeout = 0.3")) as library:
+        report = library.sync()
+        assert report.documents["added"] == 1
+        assert not report.problems
+        assert library.show(f"{site.host}/a.md")["text"] == ALPHA
+    assert site.asked() == ["/a.md"] * 3
+    if "Retry-After" in first.headers:
+        assert time.slept == [7.0, 7.0]
+    else:
+        assert [0.375 <= time.slept[0] <= 0.625, 0.75 <= time.slept[1] <= 1.25] == [True, True]
+
+
+def test_patience_is_bounded_and_can_be_set(tmp_path: Path, site: Site, time: Time) -> None:
+    for retries in (0, 1):
+        site.put("/a.md", status=503)
+        options = f"retries = {retries}"
+        with library_of(tmp_path, urls(site, "/a.md", options=options)) as library:
+            report = library.sync()
+            assert codes(report) == [(f"{site.host}/a.md", "source-unreachable")]
+            assert "503" in report.problems[0].message
+        assert len(site.asked()) == 1 + retries
+    for wrong in ("retries = -1", "retries = 1000", "retries = 1.5", "retries = true"):
+        with pytest.raises(SettingsError), library_of(tmp_path, urls(site, options=wrong)) as made:
+            made.sync()
+
+
+def test_a_server_that_wants_to_be_left_alone_for_long_is(
+    tmp_path: Path, site: Site, time: Time
+) -> None:
+    site.put("/a.md", status=429, headers={"Retry-After": "3600"})
+    site.put("/b.md", status=500)
+    with library_of(tmp_path, urls(site, "/a.md", "/b.md")) as library:
+        report = library.sync()
+        assert len(report.problems) == 2
+        assert "3600 s" in str(report.problems)
+    assert site.asked() == ["/a.md", "/b.md"]
+    assert time.slept == []
+
+
+def test_a_host_that_wants_to_be_left_alone_is_by_every_page(
+    tmp_path: Path, site: Site, time: Time
+) -> None:
+    site.put("/a.md", status=429, headers={"Retry-After": "20"})
+    site.put("/b.md", BETA)
+    source = urls(site, "/a.md", "/b.md", options="retries = 1, concurrency = 1")
+    with library_of(tmp_path, source) as library:
+        assert library.sync().documents["added"] == 1
+    assert site.asked() == ["/a.md", "/a.md", "/b.md"]
+    assert time.slept == [20.0]
+
+
+# What robots.txt says
+
+
+def site_with_rules(site: Site, rules: str | bytes, **rest: object) -> str:
+    site.put("/a.md", ALPHA)
+    site.put("/private/b.md", BETA)
+    site.put("/private/c.md", GAMMA)
+    site.put("/robots.txt", rules, **rest)
+    paths = ("/a.md", "/private/b.md", "/private/c.md")
+    site.put("/sitemap.xml", sitemap(*((site.url + path, "") for path in paths)))
+    return f'sitemap = "{site.url}/sitemap.xml"\n'
+
+
+def test_pages_that_robots_txt_closes_are_not_fetched_and_told_of_once(
+    tmp_path: Path, site: Site
+) -> None:
+    source = site_with_rules(site, "User-agent: *\nDisallow: /private/\n")
+    with library_of(tmp_path, source) as library:
+        report = library.sync()
+        assert site.asked() == ["/a.md", "/robots.txt", "/sitemap.xml"]
+        assert report.documents["added"] == 1
+        assert codes(report) == [(f"{site.host}/%ROBOTS", "robots-disallow")]
+        assert "closes 2 of the pages" in report.problems[0].message
+        again = library.sync()
+        assert not again.problems
+        assert not again.retry
+    with library_of(tmp_path, f"{source}robots = false") as library:
+        site.asked()
+        assert library.sync().documents["added"] == 2
+        assert "/robots.txt" not in site.asked()
+        # What is stored of a page stays when it is closed.
+        assert len(documents(library)) == 3
+    with library_of(tmp_path, source) as library:
+        assert library.sync().documents["removed"] == 0
+        assert len(documents(library)) == 3
+
+
+def test_a_list_heeds_robots_txt_and_pages_that_are_named_one_by_one_do_not(
+    tmp_path: Path, site: Site
+) -> None:
+    site_with_rules(site, "User-agent: merestone\nDisallow: /\nAllow: /a\n")
+    site.put("/list.txt", f"{site.url}/a.md\n{site.url}/private/b.md\n")
+    with library_of(tmp_path, f'list = "{site.url}/list.txt"') as library:
+        library.sync()
+        assert documents(library) == {f"{site.host}/a.md"}
+    with library_of(tmp_path, urls(site, "/a.md", "/private/b.md")) as library:
+        library.sync()
+        assert documents(library) == {f"{site.host}/a.md", f"{site.host}/private/b.md"}
+
+
+def test_a_page_that_is_known_to_be_unchanged_is_not_read_again_once_it_is_closed(
+    tmp_path: Path, site: Site
+) -> None:
+    site_with_rules(site, "", status=404)
+    site.put("/sitemap.xml", sitemap((f"{site.url}/a.md", "2020-01-01")))
+    settings = SourceSettings(kind="sitemap", location=f"{site.url}/sitemap.xml")
+    known = open_source(settings).scan(Look()).documents[0]
+    site.put("/robots.txt", "User-agent: *\nDisallow: /\n")
+    source = open_source(settings)
+    (again,) = source.scan(Look(stamps={known.id: known.stamp})).documents
+    site.asked()
+    with pytest.raises(MerestoneError) as caught:
+        source.read(again, 1000)
+    assert caught.value.code == "source-unreachable"
+    assert site.asked() == ["/robots.txt"]
+
+
+def test_a_redirect_to_a_closed_page_is_not_followed(tmp_path: Path, site: Site) -> None:
+    source = site_with_rules(site, "User-agent: *\nDisallow: /private/\n")
+    site.put("/a.md", status=302, headers={"Location": "/private/b.md"})
+    with library_of(tmp_path, source) as library:
+        assert [code for _, code in codes(library.sync())] == ["robots-disallow"]
+        assert "/private/b.md" not in site.asked()
+
+
+@pytest.mark.parametrize(("status", "pages"), [(404, 3), (403, 3), (500, 0), (503, 0)])
+def test_rules_that_are_not_there_close_nothing_and_rules_that_cannot_be_had_close_all(
+    tmp_path: Path, site: Site, status: int, pages: int
+) -> None:
+    source = site_with_rules(site, "", status=status)
+    with library_of(tmp_path, source) as library:
+        report = library.sync()
+        assert report.documents["added"] == pages
+        if not pages:
+            assert codes(report) == [(site.host, "source-unreachable")]
+            assert "robots.txt" in report.problems[0].message
+            assert site.asked().count("/robots.txt") == (3 if status == 503 else 1)
+
+
+@pytest.mark.parametrize(
+    ("rules", "path", "allowed"),
+    [
+        ("", "/x", True),
+        ("User-agent: *\nDisallow:", "/x", True),
+        ("user-agent: *\ndisallow: / # all", "/x", False),
+        ("User-agent: *\nDisallow: /\n\nUser-agent: Merestone/1.0\nDisallow: /a", "/x", True),
+        ("User-agent: other\nUser-agent: merestone\nDisallow: /a", "/ab", False),
+        ("User-agent: other\nDisallow: /", "/x", True),
+        ("Disallow: /", "/x", True),
+        ("User-agent: *\nDisallow: /a\nAllow: /a/b", "/a/b/c", True),
+        ("User-agent: *\nAllow: /a/b\nDisallow: /a", "/a/c", False),
+        ("User-agent: *\nDisallow: /a\nAllow: /a", "/a", True),
+        ("User-agent: *\nDisallow: /*.pdf$", "/a/b.pdf", False),
+        ("User-agent: *\nDisallow: /*.pdf$", "/a/b.pdf?x", True),
+        ("User-agent: *\nDisallow: /a$", "/a", False),
+        ("User-agent: *\nDisallow: /a$", "/ab", True),
+        ("User-agent: *\nDisallow: /a*b*c", "/axxbxxc", False),
+        ("User-agent: *\nDisallow: /a*bc$", "/abbc", False),
+        ("User-agent: *\nDisallow: /ab*bc$", "/abc", True),
+        ("User-agent: *\nDisallow: /*?", "/a?b", False),
+        ("User-agent: *\nDisallow: /ä", "/%C3%A4", False),
+        ("User-agent: *\nDisallow: /%7ea", "/~a", False),
+        ("User-agent: *\nDisallow: /a%2fb", "/a/b", True),
+        ("\ufeffUser-agent: *\r\nDisallow: /a\r\n", "/a", False),
+        (
+            "User-agent: a\nDisallow: /\nUser-agent: merestone\nUser-agent: b\nDisallow: /c",
+            "/d",
+            True,
+        ),
+    ],
+)
+def test_rules_are_read_as_the_standard_says(rules: str, path: str, allowed: bool) -> None:
+    assert RobotRules.of(rules).allow(f"http://example.org{path}") is allowed
+
+
+def test_rules_made_to_take_long_do_not() -> None:
+    rules = RobotRules.of("User-agent: *\nDisallow: /" + "*a" * 2000 + "b$")
+    assert rules.allow("http://example.org/" + "a" * 20_000)
+
+
+# Credentials
+
+
+def test_a_token_goes_to_the_servers_that_were_named_and_nowhere_else(
+    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WIKI_TOKEN", "s3cret\n")
+    with serve() as other:
+        site.put("/a.md", ALPHA)
+        site.put("/moved", status=302, headers={"Location": f"{other.url}/c.md"})
+        for path in ("/b.md", "/c.md"):
+            other.put(path, BETA)
+        lines = (f"{site.url}/a.md", f"{site.url}/moved", f"{other.url}/b.md")
+        site.put("/list.txt", "\n".join(lines))
+        source = f'list = "{site.url}/list.txt"\ntoken_env = "WIKI_TOKEN"\n'
+        with library_of(tmp_path, source) as library:
+            assert library.sync().documents["added"] == 3
+        assert set(site.credentials.values()) == {"Bearer s3cret"}
+        assert set(other.credentials.values()) == {None}
+        with library_of(tmp_path, f'{source}hosts = ["{other.host}"]') as library:
+            library.sync()
+        assert set(other.credentials.values()) == {"Bearer s3cret"}
+
+
+def test_a_user_and_a_password_are_sent_and_never_shown(
+    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WIKI_PASSWORD", "hunter2")
+    site.put("/a.md", ALPHA)
+    site.put("/b.md", b"no, not hunter2 nor bWU6aHVudGVyMg==", status=401)
+    source = f'{urls(site, "/a.md", "/b.md")}\nuser = "me"\npassword_env = "WIKI_PASSWORD"'
+    with library_of(tmp_path, source) as library:
+        report = library.sync()
+        assert site.credentials["/a.md"] == "Basic bWU6aHVudGVyMg=="
+        told = f"{report} {report.to_json()} {library.settings} {library.status(as_owner=True)}"
+    assert codes(report) == [(f"{site.host}/b.md", "source-unreachable")]
+    assert "hunter2" not in told
+    assert "bWU6" not in told
+    for file in (tmp_path / ".merestone").iterdir():
+        assert b"hunter2" not in file.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("value", "lines"),
+    [
+        (None, 'token_env = "WIKI_TOKEN"'),
+        ("", 'token_env = "WIKI_TOKEN"'),
+        ("two s3cret words", 'token_env = "WIKI_TOKEN"'),
+        ("s3cret\nX-Other: 1", 'token_env = "WIKI_TOKEN"'),
+        ("s3cret", 'token_env = "WIKI_TOKEN"\nuser = "me"'),
+        ("s3cret", 'password_env = "WIKI_TOKEN"'),
+        ("s3cret", 'user = "me:you"'),
+        (None, 'user = "me"\npassword_env = "WIKI_TOKEN"'),
+    ],
+)
+def test_credentials_that_cannot_be_are_refused_without_repeating_them(
+    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch, value: str | None, lines: str
+) -> None:
+    monkeypatch.delenv("WIKI_TOKEN", raising=False)
+    if value is not None:
+        monkeypatch.setenv("WIKI_TOKEN", value)
+    site.put("/a.md", ALPHA)
+    with pytest.raises(SettingsError) as caught:
+        library_of(tmp_path, f"{urls(site, '/a.md')}\n{lines}").sync()
+    assert "s3cret" not in str(caught.value)
+    assert site.asked() == []
+
+
+def test_a_list_in_a_file_says_whom_credentials_are_for(
+    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WIKI_TOKEN", "s3cret")
+    site.put("/a.md", ALPHA)
+    (tmp_path / "list.txt").write_text(f"{site.url}/a.md\n")
+    source = 'list = "list.txt"\ntoken_env = "WIKI_TOKEN"\n'
+    with pytest.raises(SettingsError, match="hosts"):
+        library_of(tmp_path, source)
+    with library_of(tmp_path, f'{source}hosts = ["example.org"]') as library:
+        library.sync()
+    assert site.credentials["/a.md"] is None

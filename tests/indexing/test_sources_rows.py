@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterator
+import tracemalloc
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from indexing.conftest import open_library
 
 from merestone import Library, MerestoneError, SettingsError
-from merestone.indexing.sources import list_source, open_source, scope_of, sqlite
+from merestone.indexing.sources import list_source, open_source, rows, scope_of, sqlite
 from merestone.indexing.sources.identifiers import key_identifier
-from merestone.types import DocumentRecord, Look, SourceSettings
+from merestone.indexing.sources.record_lines import first_members
+from merestone.types import DocumentRecord, Listing, Look, SourceSettings
 
 TICKETS = """
 CREATE TABLE ticket (id INTEGER PRIMARY KEY, title TEXT, body TEXT, changed TEXT, access TEXT);
@@ -64,9 +67,11 @@ def rows_read(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     found: list[object] = []
     read = sqlite._Table.rows
 
-    def counted(table: sqlite._Table, key: str, values: list[object]) -> Iterator[object]:
+    def counted(
+        table: sqlite._Table, key: str, values: list[object], limit: rows.Limit
+    ) -> Iterator[object]:
         found.extend(values)
-        return read(table, key, values)
+        return read(table, key, values, limit)
 
     monkeypatch.setattr(sqlite._Table, "rows", counted)
     return found
@@ -476,3 +481,149 @@ def test_half_a_character_in_a_line_is_no_fault_of_the_source(tmp_path: Path) ->
     with open_library(tmp_path) as library:
         library.sync()
         assert library.show("%ED%A0%80")["text"] == "The \ufffd pump."
+
+
+# More than a document may have
+
+
+LONG = 8_000_000
+SHORT = 100_000
+
+
+def peak_of(work: Callable[[], object]) -> int:
+    """Bytes that Python held at a time."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("key_first", [True, False])
+def test_of_a_line_over_the_limit_no_more_than_the_limit_is_held(
+    tmp_path: Path, key_first: bool
+) -> None:
+    file = tmp_path / "faq.jsonl"
+    huge = {"id": "huge", "text": "w" * LONG} if key_first else {"text": "w" * LONG, "id": "huge"}
+    write_lines(file, {"id": "a", "text": "Alpha."}, huge, {"id": "b", "text": "Beta."})
+    settings = SourceSettings(kind="jsonl", location=str(file), key="id", text=("text",))
+    source = open_source(settings)
+    listings: list[Listing] = []
+    held = peak_of(lambda: listings.append(source.scan(Look(max_bytes=SHORT))))
+    # Pieces of the rest come and go, a megabyte at a time.
+    assert held < LONG / 2
+    (listing,) = listings
+    faults = {item.id: item.fault.code for item in listing.documents if item.fault}
+    if key_first:
+        assert faults == {"huge": "document-too-large"}
+        assert not listing.unlisted
+    else:
+        assert [problem.code for problem in listing.problems] == ["record-line-too-large"]
+        assert "line 2" in listing.problems[0].message
+        assert listing.unlisted == ("",)
+    texts = {i.id: source.read(i, SHORT).data for i in listing.documents if not i.fault}
+    assert texts == {"a": b"Alpha.", "b": b"Beta."}
+
+
+def test_a_line_over_the_limit_is_told_once_and_read_when_it_may_be(tmp_path: Path) -> None:
+    file = tmp_path / "faq.jsonl"
+    write_lines(file, {"id": "a", "text": "Alpha."}, {"id": "b", "text": "The beta valve. " * 300})
+    source = '[[sources]]\njsonl = "faq.jsonl"\nkey = "id"\ntext = "text"\n'
+    (tmp_path / "merestone.toml").write_text(source)
+    with open_library(tmp_path, extraction={"max_document_bytes": 1000}) as library:
+        report = library.sync()
+        assert [problem.code for problem in report.problems] == ["document-too-large"]
+        assert set(records(library)) == {"a", "b"}
+        again = library.sync()
+        assert not again.retry
+        assert again.documents["failed"] == 0
+    with open_library(tmp_path) as library:
+        assert library.sync().documents["added"] == 1
+        assert library.search("beta valve", mode="lexical").hits
+
+
+@given(
+    members=st.dictionaries(
+        st.text(max_size=5),
+        st.recursive(
+            st.none() | st.booleans() | st.integers() | st.text(),
+            lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+            max_leaves=5,
+        ),
+    ),
+    cut=st.integers(0, 200),
+    space=st.sampled_from([None, 2]),
+)
+def test_the_members_at_the_beginning_of_a_line_are_those_of_the_line(
+    members: dict[str, object], cut: int, space: int | None
+) -> None:
+    whole = json.dumps(members, ensure_ascii=False, indent=space).encode("utf-8", "surrogatepass")
+    found = first_members(whole[:cut])
+    names = list(members)
+    assert list(found) == names[: len(found)]
+    assert all(found[name] == members[name] for name in found)
+    assert dict(first_members(whole + b" ")) == members
+
+
+@pytest.mark.parametrize("updated", ["", "changed"])
+def test_a_row_over_the_limit_does_not_leave_its_database(base: Base, updated: str) -> None:
+    base.run(f"UPDATE ticket SET body = printf('%.*c', {LONG}, 'w') WHERE id = 2")
+    settings = SourceSettings(
+        kind="sqlite",
+        location=str(base.file),
+        query="SELECT * FROM ticket",
+        key="id",
+        updated=updated,
+        text=("title", "body"),
+    )
+    source = open_source(settings)
+    outcomes: dict[str, str] = {}
+
+    def look() -> None:
+        for item in source.scan(Look(max_bytes=SHORT)).documents:
+            try:
+                outcomes[item.id] = item.fault.code if item.fault else ""
+                if not item.fault:
+                    source.read(item, SHORT)
+            except MerestoneError as error:
+                outcomes[item.id] = f"{error.code}: {error.message}"
+
+    assert peak_of(look) < LONG / 10
+    assert outcomes["1"] == outcomes["3"] == ""
+    assert outcomes["2"].startswith("document-too-large")
+    if updated:
+        assert f"{LONG + len('Valve')} bytes" in outcomes["2"]
+
+
+def test_the_lengths_of_a_newer_sqlite_are_the_same() -> None:
+    connection = apsw.Connection(":memory:")
+    older, newer = "length(CAST(? AS BLOB))", "octet_length(?)"
+    for value in ("ä\U0001f600", b"\x00\xff", 12, -1.5, None, "a\x00b"):
+        assert next(iter(connection.execute(f"SELECT {older} IS {newer}", (value, value))))[0]
+
+
+def test_no_more_is_read_ahead_than_a_document_may_have(base: Base) -> None:
+    size = SHORT // 2
+    base.run(
+        "DELETE FROM ticket;"
+        + "".join(
+            f"INSERT INTO ticket (id, body) VALUES ({n}, printf('%.*c', {size}, 'w'));"
+            for n in range(100)
+        )
+    )
+    settings = SourceSettings(
+        kind="sqlite",
+        location=str(base.file),
+        query="SELECT * FROM ticket",
+        key="id",
+        updated="changed",
+        text=("body",),
+    )
+    source = open_source(settings)
+    listing = source.scan(Look())
+
+    def read_all() -> None:
+        assert all(len(source.read(item, SHORT).data) == size for item in listing.documents)
+
+    assert peak_of(read_all) < 10 * SHORT

@@ -33,7 +33,11 @@ class Site:
         self.url = url
         self.host = url.removeprefix("http://")
         self.replies: dict[str, Reply] = {}
+        self.before: dict[str, list[Reply]] = {}
+        """Replies by path that are given first, one each."""
         self.requests: list[str] = []
+        self.credentials: dict[str, str | None] = {}
+        """``Authorization`` of the last request, by path."""
         self.bytes_sent = 0
         self.released = threading.Event()
 
@@ -74,7 +78,10 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         site: Site = self.server.site  # type: ignore[attr-defined]
         site.requests.append(self.path)
+        site.credentials[self.path] = self.headers.get("Authorization")
         reply = site.replies.get(self.path, Reply(b"no such page", 404))
+        if site.before.get(self.path):
+            reply = site.before[self.path].pop(0)
         if reply.hangs:
             site.released.wait(30)
             self.close_connection = True

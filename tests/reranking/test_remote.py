@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from embedding.service import FakeTime, Request, Response, Service, serve
 
-from merestone.embedding.http import Timing
+from merestone.embedding.retrying import Timing
 from merestone.reranking import apply_reranker
 from merestone.reranking.remote import RemoteReranker, open_remote
 from merestone.reranking.services import SERVICES

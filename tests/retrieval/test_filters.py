@@ -129,6 +129,10 @@ def test_an_error_shows_where_it_is() -> None:
         (field("year").between(1, 2), "year between 1 and 2"),
         (field("year").exists(), "year exists"),
         (~field("year").exists(), "year not exists"),
+        (field("owner") == None, "owner = null"),  # noqa: E711
+        (field("owner") != None, "owner != NULL"),  # noqa: E711
+        (field("owner") == "null", "owner = 'null'"),
+        (field("owner").in_([None, "ops"]), "owner in (null, ops)"),
         (field("created") < date(2024, 5, 1), "created < 2024-05-01"),
         (
             field("created") < datetime(2024, 5, 1, 12, tzinfo=UTC),
@@ -183,14 +187,14 @@ SCALARS = (
     | st.integers(-(10**12), 10**12)
     | st.booleans()
     | st.floats(-1e6, 1e6).map(lambda value: round(value, 3))
-    | st.sampled_from(["2024-05-01", "true", "7", "\\", "a\nb", "and"])
+    | st.none()
+    | st.sampled_from(["2024-05-01", "true", "null", "7", "\\", "a\nb", "and"])
 )
 COMPARISONS = (
     st.builds(Comparison, NAMES, st.sampled_from(["=", "!=", "<", "<=", ">", ">="]), SCALARS)
     | st.builds(Comparison, NAMES, st.just("in"), st.lists(SCALARS, min_size=1, max_size=3))
     | st.builds(Comparison, NAMES, st.just("between"), st.lists(SCALARS, min_size=2, max_size=2))
     | st.builds(Comparison, NAMES, st.just("like"), st.text(max_size=5))
-    | st.builds(Comparison, NAMES, st.just("!="), st.none())
 )
 FILTERS: st.SearchStrategy[Filter] = st.recursive(
     COMPARISONS,
@@ -342,6 +346,41 @@ def test_a_field_that_no_document_has_is_named_with_the_nearest(library: Library
     assert "none of 1 documents" in notes(library, "year = 1")
     assert "metadata.status" in notes(library, "status = 'final'")
     assert "yaer" in " ".join(library.context("pumps", budget=99, where="yaer = 1").notes)
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        ("owner = null", {"missing", "null"}),
+        ("owner != null", {"ops", "word"}),
+        ("not owner exists", {"missing", "null"}),
+        ("owner exists", {"ops", "word"}),
+        ("owner = 'null'", {"word"}),
+        ("owner in (null, ops)", {"missing", "null", "ops"}),
+        ("owner < null or owner >= null or owner between null and null", set()),
+        (field("owner") == None, {"missing", "null"}),  # noqa: E711
+        ({"owner": None}, {"missing", "null"}),
+        ({"owner": [None, "null"]}, {"missing", "null", "word"}),
+    ],
+)
+def test_null_is_what_is_not_there_in_every_form_of_a_filter(
+    where: Any, expected: set[str], tmp_path: Path
+) -> None:
+    fronts = {"missing": "a: 1", "null": "owner: null", "word": "owner: 'null'"}
+    fronts["ops"] = "owner: ops"
+    for name, front in fronts.items():
+        (tmp_path / f"{name}.md").write_text(f"---\n{front}\n---\n\nPumps of {name}.\n")
+    with Library.open(tmp_path, embedding={"model": "hashing"}) as opened:
+        opened.sync()
+        hits = opened.search("pumps", k=9, where=where).hits
+    assert {hit.chunk.document.removesuffix(".md") for hit in hits} == expected
+
+
+def test_a_field_of_our_own_without_values_is_not_its_own_nearest(library: Library) -> None:
+    said = notes(library, "created > 2020")
+    assert "'created', which no document has." in said
+    assert "Did you mean" not in said
+    assert "Did you mean 'created'?" in notes(library, "creatd > 2020")
 
 
 def test_notes_say_nothing_of_what_the_asker_may_not_see(library: Library) -> None:

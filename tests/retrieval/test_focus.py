@@ -10,7 +10,7 @@ from merestone.retrieval.candidates import Candidate
 from merestone.retrieval.focus import FocusedUnit, focus_units
 from merestone.retrieval.question_words import telling
 from merestone.retrieval.units import units_of
-from merestone.text.analysis import query_terms
+from merestone.text.analysis import query_terms, terms
 from merestone.types import Chunk
 
 _WORDS = st.sampled_from(["pump", "valve", "bar", "opens", "at", "12", "the", "Alpha", "?", "."])
@@ -105,8 +105,18 @@ def test_units_tile_the_chunk_and_their_terms_are_counted(text: str) -> None:
         assert bounds[0] == one.start
         assert bounds[-1] == one.end
         assert [unit.end for unit in read.units] == bounds[1:]
-        assert sum(read.lengths) == len(read.terms) == sum(map(len, read.places.values()))
+        assert (
+            sum(read.lengths) == len(read.terms) == sum(map(len, read.places(read.words).values()))
+        )
         assert all(at in group for at, group in enumerate(read.near))
+        assert {(each, at) for at, group in enumerate(read.near) for each in group} == {
+            (at, each) for at, group in enumerate(read.beside) for each in group
+        }
+        for at, unit in enumerate(read.units):
+            own = terms(text[unit.start : unit.end])
+            assert len(own) == read.lengths[at]
+            for word, held in read.places(read.words).items():
+                assert held.count(at) == own.count(word)
 
 
 @given(_TEXTS, _TEXTS)

@@ -178,6 +178,20 @@ def test_a_range_that_is_none_and_a_version_that_never_was(book: Book) -> None:
         assert caught.value.code == code
 
 
+def test_an_end_beyond_a_text_that_is_still_there_is_refused_under_its_old_name_too(
+    book: Book,
+) -> None:
+    version = book.write(PUMP)
+    book.rename("guide.md", "manual.md")
+    whole = f"guide.md#0-{len(PUMP)}"
+    for reference in (whole, f"{whole}@{version}"):
+        assert book.resolve(reference).document == "manual.md"
+    for reference in (f"guide.md#0-{len(PUMP) + 1}", f"guide.md#0-99999@{version}"):
+        with pytest.raises(NotFoundError) as caught:
+            book.resolve(reference)
+        assert caught.value.code == "span-not-found"
+
+
 def test_an_abbreviation_of_several_versions_is_refused(book: Book) -> None:
     versions: list[str] = []
     while len({version[0] for version in versions}) == len(versions):

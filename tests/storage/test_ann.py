@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +32,7 @@ from merestone.types import (
     Vectors,
 )
 
-usearch = pytest.importorskip("usearch")
+pytestmark = pytest.mark.skipif(find_spec("usearch") is None, reason="needs usearch")
 
 WIDTH = 64
 
@@ -367,3 +368,9 @@ def test_the_exact_scan_works_in_a_process_that_loaded_usearch_first() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout.strip() == "3", done.stderr
+
+
+def test_a_model_can_be_loaded_after_a_graph() -> None:
+    program = "from merestone.storage import ann; ann.engine(); import onnxruntime; print('alive')"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.strip() == "alive", done.stderr

@@ -266,3 +266,9 @@ def test_a_json_column_that_is_nothing_is_damage() -> None:
     with pytest.raises(StoreError) as error:
         from_json(None)  # type: ignore[arg-type]
     assert error.value.code == "store-damaged"
+
+
+@pytest.mark.parametrize("column", ["[1] [2]", "[1]]", "[1", "", b"[1"])
+def test_a_json_column_that_is_cut_or_goes_on_is_damage(column: str | bytes) -> None:
+    with pytest.raises(StoreError):
+        from_json(column)

@@ -278,8 +278,10 @@ def test_whatever_is_stored_can_be_asked_for(
             assert passes(store, Comparison(key, "in", [value, "none of them"])) == {name}
             if plain and value.isprintable():
                 assert passes(store, Comparison(key, "like", value)) == {name}
-        # A dot in the name of a field may part a key from the key inside.
-        if not text.startswith("metadata.") and text not in ("document", "title", "own"):
+        # A dot in the name of a field may part a key from the key inside. SQLite compares keys up
+        # to a zero only.
+        is_key = not text.startswith("metadata.") and text not in ("document", "title", "own")
+        if is_key and not any("\0" in other for other in texts):
             assert passes(store, Comparison(f"metadata.{text}", "=", "x")) == {name}
     everything = {f"id {text}" for text in texts}
     assert passes(store, Comparison("document", "in", sorted(everything))) == everything

@@ -104,6 +104,18 @@ def test_a_reader_finds_all_that_was_there(old: SQLiteStore, state: Path) -> Non
     new.close()
 
 
+def test_scores_are_those_of_fts5_where_the_index_has_a_second_column(old: SQLiteStore) -> None:
+    terms = ["one", "two", "three"]
+    with old.snapshot(OWNER) as snapshot:
+        by_fts5 = snapshot.lexical(terms, 9)
+        assert by_fts5
+        assert snapshot._remembered.known_postings() is None
+        assert snapshot.lexical(terms, 9) == by_fts5
+        assert snapshot._remembered.known_postings() is not None
+        assert snapshot.lexical_scores(terms, [hit.number for hit in by_fts5]) == dict(by_fts5)
+    old.close()
+
+
 def without_scores(store: SQLiteStore) -> dict[str, object]:
     # Schema 1 counted three tags to the length of each passage.
     found = contents(store)

@@ -276,3 +276,9 @@ def test_identifiers_of_the_field_case_are_found_first(bench_data: Path) -> None
 )
 def test_punctuation_around_a_word_changes_no_term(opening: str, word: str, closing: str) -> None:
     assert terms(f"{opening}{word}{closing}") == terms(word)
+
+
+@given(st.text("abCDz09_-.+#/\\:@&=%~?$[](){}<>'\"`*,;!|^", min_size=1, max_size=8))
+def test_marks_around_a_plain_word_are_no_shortcut_to_other_terms(piece: str) -> None:
+    # The soft hyphen counts for nothing, but keeps the piece from being taken for a plain word.
+    assert terms(piece) == terms(piece + "\u00ad")

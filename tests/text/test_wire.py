@@ -15,6 +15,7 @@ from merestone.text.wire import (
     document_to_json,
     structure_to_json,
     with_structure,
+    without_blocks,
 )
 from merestone.types import (
     Block,
@@ -146,3 +147,17 @@ def test_a_part_that_is_missing_is_refused(name: str) -> None:
     del parts[name]
     with pytest.raises(KeyError):
         with_structure(document, parts)
+
+
+def test_blocks_are_left_out_unread_whatever_their_attributes_are_called() -> None:
+    attributes = {"segments": [[1]], "blocks": ['"blocks":['], "lines": 3}
+    document = replace(
+        Document("a", "one, two", segments=Segments.identity(8)),
+        blocks=(Block("paragraph", 0, 8, attributes=attributes),),
+        warnings=(DocumentWarning("code", 'of ,"segments":[ it'),),
+    )
+    for each in (document, replace(document, blocks=())):
+        written = json.dumps(structure_to_json(each), separators=(",", ":")).encode()
+        parts = json.loads(without_blocks(written))
+        assert "blocks" not in parts
+        assert with_structure(each, parts, blocks=False) == replace(document, blocks=())

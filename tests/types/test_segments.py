@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pickle
 from itertools import pairwise
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from text.building import Built, Position, built
 
-from merestone.types import Segment, Segments, SourceSpan, Span
+from merestone.types import Segment, Segments, SourceSpan, Span, StoredSegments
 
 offsets = st.integers(0, 24)
 
@@ -146,3 +147,22 @@ def test_there_and_back_reaches_the_same_character(case: Built, offset: int) -> 
     spans = [span for part in ranges for span in case.segments.from_source(part)]
     back = {index for span in spans for index in range(*span)}
     assert (offset in back) == (offset < len(case.text) and bool(case.sources[offset]))
+
+
+def test_stored_segments_are_the_segments_that_were_stored() -> None:
+    items = (
+        Segment(0, 3, 5, 8, "copy"),
+        Segment(3, 4, 8, 8, "insert"),
+        Segment(4, 6, 9, 12, "copy"),
+    )
+    stored = StoredSegments([list(item) for item in items])
+    assert stored == items == tuple(stored)
+    assert stored != items[:2]
+    assert (stored[1], stored[-1], stored[:2], len(stored)) == (items[1], items[2], items[:2], 3)
+    assert Segments(stored) == Segments(items)
+    assert hash(stored) == hash(items)
+    for span in ((0, 6), (2, 5), (3, 4)):
+        assert Segments(stored).to_source(span) == Segments(items).to_source(span)
+    assert pickle.loads(pickle.dumps(stored)) == items
+    with pytest.raises(ValueError, match="fields"):
+        StoredSegments([[0, 1]])

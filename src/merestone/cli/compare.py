@@ -7,9 +7,8 @@ from pathlib import Path
 
 import click
 
-from merestone.cli.eval import chosen, questions_of
 from merestone.cli.progress import shown_progress
-from merestone.cli.scoring import scoring_options
+from merestone.cli.scoring import chosen, questions_of, scoring_options
 from merestone.cli.session import (
     answer,
     json_option,

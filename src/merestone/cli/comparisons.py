@@ -7,10 +7,12 @@ from string import ascii_uppercase
 
 from rich.table import Table
 
-from merestone.cli.tables import printed, simple_table
+from merestone.cli.tables import measure_row, measure_title, printed, simple_table
 from merestone.evaluation.experiments.comparison import Comparison, Contrast
 from merestone.evaluation.measures.spans import at
-from merestone.evaluation.report.words import change, cost, figure, probability
+from merestone.evaluation.report.words import change, cost, figure, probability, questions_told
+from merestone.evaluation.statistics.intervals import Difference
+from merestone.evaluation.statistics.verdicts import Verdict
 
 _ROWS = 10
 _MARKS = {"better": "▲", "worse": "▼"}
@@ -38,11 +40,8 @@ def told_comparison(comparison: Comparison) -> str:
 
 
 def _parts(comparison: Comparison) -> Iterator[str | Table]:
-    first = comparison.runs[0]
-    count = f"{len(first.results)}"
-    if first.skipped:
-        count += f" of {len(first.results) + len(first.skipped)}"
-    yield f"{count} questions. What decides: {comparison.measures[0]}.\n"
+    yield questions_told(comparison.runs[0])
+    yield f"What decides: {comparison.measures[0]}.\n"
     yield from _verdicts(comparison)
     if len(comparison.runs) == 2:
         yield from _answers(comparison)
@@ -94,7 +93,7 @@ def _answers(comparison: Comparison) -> Iterator[str]:
         return
     for measure, asked, means in _ASKED:
         name = at(measure, hits)
-        first, second = (run.measures.get(name) for run in comparison.runs)
+        first, second = (run.means.get(name) for run in comparison.runs)
         contrast = comparison.contrast(1, name)
         if contrast is None or first is None or second is None:
             continue
@@ -114,11 +113,13 @@ def _short(contrast: Contrast) -> str:
 
 def _two(comparison: Comparison) -> Table:
     """A row for each measure."""
-    table = simple_table("", "A", "B", "difference", "95 % interval", "p", "", numbers=range(1, 6))
+    titles = ("A", "B", "change", "95 % interval", "p", "")
+    table = simple_table("", *titles, numbers=range(1, 6))
+    table.columns[0].no_wrap = True
     for measure in comparison.measures:
         contrast = comparison.contrast(1, measure)
         table.add_row(
-            measure,
+            measure_row(measure),
             *(_mean(comparison, column, measure) for column in (0, 1)),
             *(_difference(contrast) if contrast else ("", "", "", "")),
         )
@@ -128,7 +129,7 @@ def _two(comparison: Comparison) -> Table:
 def _many(comparison: Comparison) -> Table:
     """A row for each configuration."""
     measures = comparison.measures[:_FEW_MEASURES]
-    titles = [measure.replace("@", "\n@") for measure in measures]
+    titles = [measure_title(measure) for measure in measures]
     table = simple_table("", *titles, numbers=range(1, len(titles) + 1))
     for column in range(len(comparison.runs)):
         cells = []
@@ -142,7 +143,7 @@ def _many(comparison: Comparison) -> Table:
 
 def _one_variable(comparison: Comparison, name: str, columns: Sequence[int]) -> Table:
     deciding = comparison.measures[0]
-    titles = (deciding, "difference", "95 % interval", "p", "")
+    titles = (measure_title(deciding), "change", "95 % interval", "p", "")
     table = simple_table("", *titles, numbers=range(1, 5))
     table.add_row("as it is", _mean(comparison, 0, deciding), "", "", "", "")
     for column in columns:
@@ -188,10 +189,11 @@ def _costs(comparison: Comparison) -> Table:
 
 
 def _matrix(comparison: Comparison) -> Table | None:
-    rows = [row for row in comparison.matrix if row.is_different]
+    counted = [row for row in comparison.matrix if not row.made] or list(comparison.matrix)
+    rows = [row for row in counted if row.is_different]
     if not rows:
         return None
-    title = f"{len(rows)} of {len(comparison.matrix)} questions are answered differently"
+    title = f"{len(rows)} of {len(counted)} questions are answered differently"
     if len(rows) > _ROWS:
         title += f"; {_ROWS} of them"
     table = simple_table(title, *map(_letter, range(len(comparison.runs))))
@@ -205,19 +207,24 @@ def _warnings(comparison: Comparison) -> list[str]:
 
 
 def _mean(comparison: Comparison, column: int, measure: str) -> str:
-    found = comparison.runs[column].measures.get(measure)
+    found = comparison.runs[column].means.get(measure)
     return figure(measure, found.mean) if found else ""
 
 
 def _difference(contrast: Contrast) -> tuple[str, str, str, str]:
-    found, name, kind = contrast.difference, contrast.measure, contrast.verdict.kind
+    return difference_told(contrast.measure, contrast.difference, contrast.verdict)
+
+
+def difference_told(name: str, found: Difference, verdict: Verdict) -> tuple[str, str, str, str]:
+    """A difference, its interval, its p and what may be said of it, as cells of a table."""
+    kind = verdict.kind
     told: str = kind
     if kind in _MARKS:
         told = f"{_MARKS[kind]} {kind}"
-    elif _is_tie(contrast):
+    elif not found.mean and not found.spread:
         told = "the same on every question"
-    elif contrast.verdict.needed:
-        told = f"cannot tell; needs about {_rounded(contrast.verdict.needed)} questions"
+    elif verdict.needed:
+        told = f"cannot tell; needs about {_rounded(verdict.needed)} questions"
     return (
         change(name, found.mean),
         f"{change(name, found.low)} to {change(name, found.high)}",

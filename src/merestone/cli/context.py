@@ -18,6 +18,7 @@ from merestone.cli.session import (
     where_option,
 )
 from merestone.cli.traces import told_trace
+from merestone.cli.verdicts import told_verdict
 from merestone.types import ContextResult
 
 
@@ -81,6 +82,7 @@ def command(
 def _summary(result: ContextResult) -> str:
     lines = [
         *result.notes,
+        *told_verdict(result.verdict, result.passages),
         *([result.plan.explain()] if result.plan else []),
         f"{result.tokens} of {result.budget} tokens, {len(result.passages)} passages, "
         f"{len(result.left_out)} candidates left out.",

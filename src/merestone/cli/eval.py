@@ -7,8 +7,11 @@ from pathlib import Path
 import click
 
 from merestone.cli.evaluations import require_own, told_change, told_run
+from merestone.cli.export import writable_target
 from merestone.cli.progress import shown_progress
+from merestone.cli.scoring import chosen, questions_of, scoring_options
 from merestone.cli.session import (
+    amount,
     answer,
     asker,
     asker_options,
@@ -18,39 +21,19 @@ from merestone.cli.session import (
     where_option,
 )
 from merestone.config import note_written
-from merestone.evaluation.questions.exporting import export_questions
-from merestone.evaluation.questions.files import write_text
+from merestone.evaluation.questions.exporting import exported_files, without_judgement
 from merestone.evaluation.questions.values import Questions
 from merestone.evaluation.runs.evaluating import evaluate
 from merestone.evaluation.runs.files import find_run, load_run, runs_folder, save_run
 from merestone.evaluation.runs.tabulating import csv_table, trec_run
 from merestone.evaluation.runs.values import Run
+from merestone.files import write_text
 from merestone.library import Library
-from merestone.types import NotFoundError
-
-questions_option = click.option(
-    "--file",
-    type=click.Path(path_type=Path),
-    help="The file of questions; else evaluation.questions of the configuration.",
-)
+from merestone.types import Snapshot
 
 
 @click.command("eval")
-@click.option(
-    "-k", "ks", type=click.IntRange(1, 1000), multiple=True, help="Hits scored; may be repeated."
-)
-@click.option(
-    "--budget",
-    "budgets",
-    type=click.IntRange(1),
-    multiple=True,
-    help="Token budget scored; may be repeated.",
-)
-@click.option("--tokenizer", metavar="T", help="Counts the budgets: a name or a tokenizer.json.")
-@questions_option
-@click.option(
-    "--only", metavar="TAG|ID", multiple=True, help="Only these questions; may be repeated."
-)
+@scoring_options
 @asker_options
 @where_option
 @mode_option
@@ -113,39 +96,32 @@ def command(
         )
         kept = save_run(run, folder)
         if trec is not None:
-            trec = directory / trec
-            note_written(library.settings.state, trec)
             with library.snapshot(principals=principals or None, as_owner=as_owner) as snapshot:
-                export_questions(questions, "trec", trec, snapshot)
-            write_text(trec / "run.txt", trec_run(run))
+                _write_trec(library, directory / trec, run, questions, snapshot)
         if table is not None:
-            note_written(library.settings.state, directory / table)
-            write_text(directory / table, csv_table(run))
+            target = writable_target(directory / table, library)
+            note_written(library.settings.state, target)
+            write_text(target, csv_table(run))
     answer(run, as_json, lambda: _told(run, before, kept))
 
 
-def questions_of(library: Library, directory: Path, file: Path | None) -> Questions:
-    """The questions of ``file`` in ``directory``, else those that the configuration names."""
-    if file is None:
-        return Questions.load(library.settings.evaluation.questions)
-    note_written(library.settings.state, directory / file)
-    return Questions.load(directory / file)
-
-
-def chosen(questions: Questions, only: tuple[str, ...]) -> Questions:
-    """Those that have one of ``only`` as their id or a tag; all if nothing is named."""
-    if not only:
-        return questions
-    wanted = set(only)
-    found = [each for each in questions if each.id in wanted or wanted & set(each.tags)]
-    missing = wanted - {each.id for each in found} - {tag for each in found for tag in each.tags}
-    if missing:
-        raise NotFoundError(
-            "question-not-found",
-            f"No question has the id or tag {', '.join(sorted(missing))}.",
-            "`merestone questions list` shows ids and tags.",
-        )
-    return Questions(found)
+def _write_trec(
+    library: Library, folder: Path, run: Run, questions: Questions, snapshot: Snapshot
+) -> None:
+    """Run, judgements and topics of the questions that the run's figures are of."""
+    wanted = {result.id for result in run.counted}
+    asked = Questions(question for question in questions if question.id in wanted)
+    files = exported_files(asked, "trec", folder, snapshot)
+    files[folder / "run.txt"] = trec_run(run)
+    for path in files:
+        writable_target(path, library)
+    note_written(library.settings.state, folder)
+    for path, text in files.items():
+        write_text(path, text)
+    left = without_judgement(asked, "trec")
+    for count, what in ((left, "that nothing answers"), (len(run.apart), "made by a machine")):
+        if count:
+            click.echo(f"{amount(count, 'question')} {what}: not judged in {folder}.", err=True)
 
 
 def _told(run: Run, before: Run | None, kept: Path) -> str:

@@ -9,19 +9,21 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from merestone.cli.session import amount
-from merestone.cli.tables import printed
+from merestone.cli.tables import printed, simple_table, width
 from merestone.evaluation.measures.spans import NO_ANSWER, at
 from merestone.evaluation.report.views import is_share, told
-from merestone.evaluation.report.words import change, figure
+from merestone.evaluation.report.words import change, figure, questions_told
 from merestone.evaluation.runs.changes import QuestionChange, question_changes
 from merestone.evaluation.runs.failures import FAILURES
-from merestone.evaluation.runs.grouping import MADE
-from merestone.evaluation.runs.values import Interval, Run
+from merestone.evaluation.runs.files import KeptRun
+from merestone.evaluation.runs.values import MADE, Interval, Run
 from merestone.types import SettingsError, Snapshot
 
 _INTERVALS = ("FullGold", "GoldCoverage", "Precision")
 _PLAIN = ("Hit", "IoU", "Duplication", "Tokens", "RR", "nDCG")
 _VIEWS = 5
+_NAME, _CELL = 13, 17
+"""Characters of a measure's name, and of a value with its interval at its longest."""
 _SMALL = 10
 _WORST = 5
 _GROUPS = 12
@@ -40,16 +42,16 @@ def told_change(before: Run, run: Run) -> str:
 
 
 def _parts(run: Run) -> Iterator[str | Table]:
-    asked = [result for result in run.results if not result.made]
-    full = [result.measures.get(at("FullGold", run.main)) for result in asked]
+    full = [result.measures.get(at("FullGold", run.main)) for result in run.counted]
     known = [value for value in full if value is not None]
-    yield f"{amount(len(run.results), 'question')}, run {run.id[:12]}"
+    yield f"Run {run.id[:12]}, {questions_told(run)}"
     if known:
         whole = amount(int(sum(known)), "question")
         yield f"Of {len(known)} with an answer, {whole} got it whole {told(run.main)}."
         yield "Means in per cent, with 95 % intervals over questions:"
-    yield from _measures(run, run.measures)
-    if MADE in run.groups:
+    yield from _measures(run, run.means)
+    yield from _documents(run)
+    if run.apart:
         yield "Made questions, which are easier than those that people ask"
         yield from _measures(run, run.groups[MADE])
     groups = {name: group for name, group in run.groups.items() if name != MADE}
@@ -70,14 +72,30 @@ def _table(*columns: str) -> Table:
 
 def _measures(run: Run, measures: Mapping[str, Interval]) -> Iterator[Table]:
     """A row a measure, a column a view; several tables where there are many views."""
-    for start in range(0, len(run.views), _VIEWS):
-        views = run.views[start : start + _VIEWS]
+    abreast = min(_VIEWS, (width() - _NAME) // _CELL)
+    for start in range(0, len(run.views), abreast):
+        views = run.views[start : start + abreast]
         table = _table("", *(f"@{view}" for view in views))
         for name in (*_INTERVALS, *_PLAIN, NO_ANSWER):
             cells = [measures.get(at(name, view)) for view in views]
             if any(cells):
                 table.add_row(name, *(_cell(name, cell) for cell in cells))
         yield table
+
+
+def _documents(run: Run) -> Iterator[str | Table]:
+    """Measures of documents, one under the other for each cutoff."""
+    if not run.documents:
+        return
+    yield "Documents found, whatever the passage, by ir-measures"
+    kinds = list(dict.fromkeys(name.partition("@")[0] for name in run.documents))
+    cutoffs = list(dict.fromkeys(name.partition("@")[2] for name in run.documents))
+    table = _table("", *(f"@{cutoff}" if cutoff else "all" for cutoff in cutoffs))
+    for kind in kinds:
+        names = [at(kind, cutoff) if cutoff else kind for cutoff in cutoffs]
+        cells = [run.documents.get(name) for name in names]
+        table.add_row(kind, *(f"{cell.mean:.3f}" if cell else "-" for cell in cells))
+    yield table
 
 
 def _cell(name: str, value: Interval | None) -> str:
@@ -106,11 +124,11 @@ def _groups(run: Run, groups: Mapping[str, Mapping[str, Interval]]) -> Table:
 
 
 def _misses(run: Run) -> Iterator[str | Table]:
-    missed = [result for result in run.results if result.failure]
+    missed = [result for result in run.counted if result.failure]
     if not missed:
         return
     counts = Counter(result.failure for result in missed)
-    yield f"Missed {told(run.main)}: {amount(len(missed), 'question')}"
+    yield f"Missed {told(run.main)}: {len(missed):,} of {amount(len(run.counted), 'question')}"
     table = _table("", "questions", "")
     table.columns[2].justify, table.columns[2].no_wrap = "left", False
     for failure, words in FAILURES.items():
@@ -159,12 +177,35 @@ def _told_changes(title: str, pairs: Sequence[QuestionChange]) -> Iterator[str]:
         yield f"  … and {len(pairs) - _CHANGES} more"
 
 
+def may_read(run: Run, snapshot: Snapshot, principals: Sequence[str]) -> bool:
+    """False if the run was made by someone who may read more than the reader of ``snapshot``."""
+    return not snapshot.is_limited or set(run.asker) <= {*principals, "public"}
+
+
+def told_runs(kept: Sequence[KeptRun]) -> str:
+    """A line a run, newest first."""
+    if not kept:
+        return "No run is kept. `merestone eval` makes one."
+    titles = ("run", "time", "questions", "GoldCoverage", "asked by", "name")
+    table = simple_table(*titles, numbers=(2, 3))
+    for each in kept:
+        run = each.run
+        mean = run.means.get(at("GoldCoverage", run.main))
+        table.add_row(
+            run.id[:12],
+            run.time[:19],
+            f"{len(run.counted):,}",
+            f"{figure('GoldCoverage', mean.mean)} @{run.main}" if mean else "",
+            ", ".join(run.asker) or "public",
+            f"{run.name or '–'}{' (trial)' if each.is_trial else ''}",
+        )
+    return printed(iter([table]))
+
+
 def require_own(runs: Sequence[Run], snapshot: Snapshot, principals: Sequence[str]) -> None:
     """Raise ``SettingsError`` if a run was made by someone who may read more."""
-    if not snapshot.is_limited:
-        return
     for run in runs:
-        if not set(run.asker) <= {*principals, "public"}:
+        if not may_read(run, snapshot, principals):
             raise SettingsError(
                 "owner-only",
                 f"Run {run.id[:12]} was made for another asker, who may read more.",

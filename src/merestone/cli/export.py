@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from merestone.cli.session import amount, answer, json_option, open_library, owner_option
 from merestone.config import config_files
+from merestone.files import replacing
 from merestone.indexing import Manifest
 from merestone.indexing.sources import IGNORE_FILE
 from merestone.library import Library
@@ -66,8 +67,9 @@ def _tell_archive(manifest: Manifest, target: Path, as_json: bool) -> None:
     )
 
 
-def writable_target(path: Path, library: Library) -> Path:
-    """Where to write, behind symbolic links; never over the library, a document or settings."""
+def writable_target(path: Path, library: Library, *, besides: Sequence[Path] = ()) -> Path:
+    """Where to write, behind symbolic links; never over the library, a document, questions,
+    settings, or what is named ``besides``."""
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise SettingsError("path-is-folder", f"{path} is a folder.", "Name a file in it.")
@@ -76,14 +78,17 @@ def writable_target(path: Path, library: Library) -> Path:
     with library.snapshot(as_owner=True) as snapshot:
         # The row of a database names its file, then its key.
         sources = {record.uri.partition("#")[0] for record in snapshot.records()}
-    settings = {os.path.realpath(file) for file in config_files(Path(library.settings.root))}
+    own = [*config_files(Path(library.settings.root)), *besides]
+    settings = {os.path.realpath(file) for file in own}
+    settings.add(os.path.realpath(library.settings.evaluation.questions))
     if library.settings.access.file:
         settings.add(os.path.realpath(library.settings.access.file))
     is_ours = state in target.parents or str(target) in settings or target.name == IGNORE_FILE
     if is_ours or target.as_uri() in sources:
         raise SettingsError(
             "file-in-use",
-            f"{path} is part of the library, one of its documents or of its settings.",
+            f"{path} is part of the library, one of its documents, or holds its questions or "
+            "settings.",
             "Name another file to write to.",
         )
     return target
@@ -91,18 +96,5 @@ def writable_target(path: Path, library: Library) -> Path:
 
 def _write(library: Library, target: Path, as_owner: bool) -> int:
     """Write the chunks to ``target``; the number written."""
-    if target.exists() and not target.is_file():
-        # A pipe or a device is written into, never replaced.
-        with target.open("w", encoding="utf-8") as out:
-            return library.export(out, as_owner=as_owner)
-    # Written beside and renamed, so that a failure leaves no half file under the name.
-    part = target.with_name(f".{target.name}.part")
-    try:
-        with part.open("w", encoding="utf-8") as out:
-            written = library.export(out, as_owner=as_owner)
-        os.replace(part, target)
-    except OSError:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-        raise
-    return written
+    with replacing(target) as draft, draft.open("w", encoding="utf-8") as out:
+        return library.export(out, as_owner=as_owner)

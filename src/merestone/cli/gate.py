@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
+from rich.table import Table
 
-from merestone.cli.eval import questions_of, questions_option
+from merestone.cli.comparisons import difference_told
 from merestone.cli.main import FINDINGS
 from merestone.cli.progress import shown_progress
-from merestone.cli.session import answer, asker, asker_options, json_option, open_library
+from merestone.cli.scoring import questions_of, questions_option
+from merestone.cli.session import (
+    amount,
+    answer,
+    asker,
+    asker_options,
+    json_option,
+    open_library,
+)
+from merestone.cli.tables import measure_row, printed, simple_table
+from merestone.evaluation.report.words import figure, questions_told
 from merestone.evaluation.runs.changes import QuestionChange
-from merestone.evaluation.runs.evaluating import evaluate
+from merestone.evaluation.runs.evaluating import evaluate, views_wanted
 from merestone.evaluation.runs.files import (
     LAST,
     find_run,
@@ -22,6 +34,7 @@ from merestone.evaluation.runs.files import (
 )
 from merestone.evaluation.runs.gate import GateReport, judge
 from merestone.evaluation.runs.values import Run
+from merestone.evaluation.runs.views import check_measures
 from merestone.library import Library
 from merestone.types import SettingsError
 
@@ -51,6 +64,9 @@ def command(
     """
     with open_library(directory) as library, shown_progress(as_json) as progress:
         settings = library.settings.evaluation.gate
+        if settings.measure:
+            evaluation = library.settings.evaluation
+            check_measures([settings.measure], views_wanted(evaluation, None, None))
         baseline = None if update_baseline else _baseline(library)
         questions = questions_of(library, directory, file)
         who = asker(principals, as_owner)
@@ -83,20 +99,48 @@ def _baseline(library: Library) -> Run | None:
 
 
 def _told(report: GateReport, run: Run, baseline: str, is_update: bool) -> str:
-    lines = ["The gate passes." if report.passes else "The gate fails."]
-    lines += [f"FAILED {failure}" for failure in report.failures]
+    return printed(_parts(report, run, baseline, is_update))
+
+
+def _parts(report: GateReport, run: Run, baseline: str, is_update: bool) -> Iterator[str | Table]:
+    yield "The gate passes." if report.passes else "The gate fails."
+    for failure in report.failures:
+        yield f"FAILED {failure}"
+    yield f"Run {report.run[:12]}, {questions_told(run)}."
     if report.baseline:
-        lines.append(f"Run {report.run[:12]} against {report.baseline[:12]}, by {report.measure}.")
+        yield f"Held against {report.baseline[:12]} by {report.measure}, which alone decides."
     elif is_update and report.passes:
-        lines.append(f"Run {report.run[:12]} is the baseline now: {baseline}.")
+        yield f"It is the baseline now: {baseline}."
     else:
-        lines.append("There is no baseline: only named questions were held.")
+        yield "There is no baseline: only named questions were held."
+    if report.measures:
+        yield _measures(report)
+    if report.named:
+        held = sum(not each.problem for each in report.named)
+        yield f"{held} of {amount(len(report.named), 'named question')} held"
+        for each in report.named:
+            yield f"  {'FAILED' if each.problem else 'holds '} {each.id}  {each.question}".rstrip()
     if report.failures and report.worse:
-        lines.append("What got worse:")
-        lines += [_worse(each) for each in report.worse[:_WORSE]]
-    lines += [f"note: {note}" for note in report.notes]
-    lines += [f"note: {warning}" for warning in run.warnings]
-    return "\n".join(lines)
+        yield "What got worse:"
+        yield from (_worse(each) for each in report.worse[:_WORSE])
+    for note in (*report.notes, *run.warnings):
+        yield f"note: {note}"
+
+
+def _measures(report: GateReport) -> Table:
+    """A line a measure; without a baseline only what it is now."""
+    compared = ("before", "now", "change", "95 % interval", "p", "")
+    table = simple_table("", *(compared if report.baseline else ["now"]), numbers=range(1, 6))
+    table.columns[0].no_wrap = True
+    for each in report.measures:
+        now = figure(each.name, each.now)
+        found = each.difference
+        if found is None or each.before is None or each.verdict is None:
+            table.add_row(measure_row(each.name), now)
+            continue
+        told = difference_told(each.name, found, each.verdict)
+        table.add_row(measure_row(each.name), figure(each.name, each.before), now, *told)
+    return table
 
 
 def _worse(each: QuestionChange) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +27,8 @@ from merestone.cli.session import (
 )
 from merestone.config import note_written
 from merestone.evaluation.gold.checking import check_questions
-from merestone.evaluation.questions.exporting import EXPORTS, export_questions
+from merestone.evaluation.questions.changing import change_questions
+from merestone.evaluation.questions.exporting import EXPORTS, exported_files, without_judgement
 from merestone.evaluation.questions.importing import FORMATS, import_questions
 from merestone.evaluation.questions.json_form import (
     QuestionFormError,
@@ -37,6 +39,7 @@ from merestone.evaluation.questions.selection import cited_evidence, quoted_evid
 from merestone.evaluation.questions.suggesting import suggest_questions
 from merestone.evaluation.questions.values import Evidence, Question, Questions, question_id
 from merestone.evaluation.questions.writer import QuestionWriter
+from merestone.files import write_text
 from merestone.library import Library
 from merestone.types import SettingsError, Snapshot
 
@@ -112,27 +115,24 @@ def add(
         raise click.UsageError("--quote is empty.")
     with open_library(directory) as library:
         path = _path(library, directory, file)
-        questions = _known(path)
         with _snapshot(library, principals, as_owner) as snapshot:
             found = [asked(hit, lambda each: cited_evidence(snapshot, each)) for hit in hits]
             if doc and quotes:
                 found += [quoted_evidence(snapshot, doc, each, occurrence) for each in quotes]
             elif doc:
                 found.append(cited_evidence(snapshot, doc))
-    made = _with_evidence(questions, id or question_id(question), question, found)
-    made = replace(made, tags=tuple(dict.fromkeys((*made.tags, *tags))))
-    if match:
-        made = replace(made, match="any" if match == "any" else "all")
-    shape = question_to_json(made)
-    # What could not be read again is refused before anything is written.
-    try:
-        question_from_json(shape)
-    except QuestionFormError as error:
-        raise SettingsError(
-            "invalid-questions", f"The question can't be kept: {error.problem}.", error.remedy
-        ) from error
-    questions.with_all([made]).save(path)
-    answer(shape, as_json, lambda: told_added(made, path))
+    own_id = id or question_id(question)
+
+    def added(questions: Questions) -> Questions:
+        made = _with_evidence(questions, own_id, question, found)
+        made = replace(made, tags=tuple(dict.fromkeys((*made.tags, *tags))))
+        if match:
+            made = replace(made, match="any" if match == "any" else "all")
+        _require_readable(made)
+        return questions.with_all([made])
+
+    made = change_questions(path, added).by_id(own_id)
+    answer(question_to_json(made), as_json, lambda: told_added(made, path))
 
 
 @command.command("check")
@@ -157,7 +157,7 @@ def check(
         with _snapshot(library, principals, as_owner) as snapshot:
             report = check_questions(snapshot, questions)
     if is_applied and report.moves:
-        report.applied(questions).save(path)
+        change_questions(path, report.applied)
         click.echo(f"{amount(report.moves, 'place')} brought up to date in {path}.", err=True)
     answer(report, as_json, lambda: told_check(report, is_applied))
     return FINDINGS if report.to_review else 0
@@ -193,7 +193,6 @@ def import_(
     names, answers are found in their text. Exit code 1 if something was not."""
     with open_library(directory) as library:
         target = _path(library, directory, file)
-        questions = _known(target)
         with _snapshot(library, principals, as_owner) as snapshot:
             found = import_questions(
                 directory / path,
@@ -203,7 +202,7 @@ def import_(
                 matched_only=matched_only,
             )
     tagged = [replace(q, tags=tuple(dict.fromkeys((*q.tags, *tags)))) for q in found.questions]
-    questions.with_all(tagged).save(target)
+    change_questions(target, lambda questions: questions.with_all(tagged))
     answer(found, as_json, lambda: told_import(found, target))
     return FINDINGS if found.unmatched or (found.check and found.check.to_review) else 0
 
@@ -226,14 +225,29 @@ def export(
 ) -> None:
     """Write the questions for another tool, to the file or (trec, beir) into the folder TARGET."""
     with open_library(directory) as library:
-        questions = Questions.load(_path(library, directory, file))
-        # A folder is made for the others; a file may be there already.
-        is_file = format in ("csv", "jsonl")
-        place = writable_target(directory / target, library) if is_file else directory / target
-        note_written(library.settings.state, place)
+        source = _path(library, directory, file)
+        questions = Questions.load(source)
+        place = directory / target
         with _snapshot(library, principals, as_owner) as snapshot:
-            files = export_questions(questions, format, place, snapshot)
-    shape = {"questions": len(questions), "files": [str(path) for path in files]}
+            files = exported_files(questions, format, place, snapshot)
+        for path in files:
+            writable_target(path, library, besides=[source])
+        note_written(library.settings.state, place)
+        for path, text in files.items():
+            write_text(path, text)
+    unjudged = without_judgement(questions, format)
+    if unjudged:
+        verb = "has" if unjudged == 1 else "have"
+        click.echo(
+            f"{amount(unjudged, 'question')} that nothing answers {verb} no line among the "
+            "judgements, so that tools that go by these pass over them.",
+            err=True,
+        )
+    shape = {
+        "questions": len(questions),
+        "without_judgement": unjudged,
+        "files": [str(path) for path in files],
+    }
     answer(shape, as_json, lambda: "\n".join(map(str, files)))
 
 
@@ -274,7 +288,7 @@ def suggest(
     for note in made.notes:
         click.echo(note, err=True)
     if is_written and made.questions:
-        questions.with_all(made.questions).save(path)
+        change_questions(path, lambda now: _with_drafts(now, made.questions))
         click.echo(f"{amount(len(made.questions), 'question')} added to {path}.", err=True)
     answer(made, as_json, lambda: told_suggestion(made))
 
@@ -311,6 +325,22 @@ def _path(library: Library, directory: Path, file: Path | None) -> Path:
 def _known(path: Path) -> Questions:
     """The questions that are there already."""
     return Questions.load(path) if path.exists() else Questions()
+
+
+def _with_drafts(questions: Questions, drafts: Sequence[Question]) -> Questions:
+    """What someone wrote meanwhile stays, where a draft has the same words."""
+    known = {question.id for question in questions}
+    return questions.with_all(draft for draft in drafts if draft.id not in known)
+
+
+def _require_readable(question: Question) -> None:
+    """Raise ``SettingsError`` for what could not be read again, before anything is written."""
+    try:
+        question_from_json(question_to_json(question))
+    except QuestionFormError as error:
+        raise SettingsError(
+            "invalid-questions", f"The question can't be kept: {error.problem}.", error.remedy
+        ) from error
 
 
 def _with_evidence(questions: Questions, id: str, text: str, evidence: list[Evidence]) -> Question:

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import click
 
-from merestone.cli.evaluations import require_own
+from merestone.cli.evaluations import may_read, require_own, told_runs
 from merestone.cli.export import writable_target
 from merestone.cli.session import answer, asker_options, json_option, open_library
 from merestone.config import note_written
-from merestone.evaluation.questions.files import write_text
 from merestone.evaluation.report import Report, report_of, to_markdown, write_page
 from merestone.evaluation.report.cuttings import open_cuttings
-from merestone.evaluation.runs.files import LAST, find_run, load_run, runs_folder
+from merestone.evaluation.runs.files import LAST, find_run, list_runs, load_run, runs_folder
 from merestone.evaluation.runs.values import Run
+from merestone.files import write_text
 from merestone.library import Library
 from merestone.types import Snapshot
 
@@ -34,6 +34,7 @@ from merestone.types import Snapshot
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the same figures as Markdown, without texts of the documents.",
 )
+@click.option("--list", "is_list", is_flag=True, help="List the runs that are kept.")
 @asker_options
 @json_option
 @click.pass_obj
@@ -42,6 +43,7 @@ def command(
     runs: tuple[str, ...],
     page: Path | None,
     markdown: Path | None,
+    is_list: bool,
     principals: tuple[str, ...],
     as_owner: bool,
     as_json: bool,
@@ -51,8 +53,17 @@ def command(
     RUN is a file, the first digits of a run's id, or `last`, which is also meant without one.
     Without a file to write, the figures come as Markdown.
     """
+    if is_list and (runs or page or markdown):
+        raise click.UsageError("--list tells which runs there are, and takes nothing else.")
     with open_library(directory) as library:
         folder = runs_folder(library.settings.state)
+        if is_list:
+            with library.snapshot(principals=principals or None, as_owner=as_owner) as snapshot:
+                kept = [
+                    each for each in list_runs(folder) if may_read(each.run, snapshot, principals)
+                ]
+            answer([each.to_json() for each in kept], as_json, lambda: told_runs(kept))
+            return
         loaded = [load_run(find_run(name, folder)) for name in runs or (LAST,)]
         with library.snapshot(principals=principals or None, as_owner=as_owner) as snapshot:
             require_own(loaded, snapshot, principals)

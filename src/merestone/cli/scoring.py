@@ -1,14 +1,23 @@
-"""What verbs take that put questions to several configurations."""
+"""Which questions a verb asks, and what of the answers is scored."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
 
-from merestone.cli.eval import questions_option
+from merestone.config import note_written
+from merestone.evaluation.questions.values import Questions
+from merestone.library import Library
+from merestone.types import NotFoundError
 
+questions_option = click.option(
+    "--file",
+    type=click.Path(path_type=Path),
+    help="The file of questions; else evaluation.questions of the configuration.",
+)
 _OPTIONS = (
     questions_option,
     click.option(
@@ -39,3 +48,27 @@ def scoring_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
+
+
+def questions_of(library: Library, directory: Path, file: Path | None) -> Questions:
+    """The questions of ``file`` in ``directory``, else those that the configuration names."""
+    if file is None:
+        return Questions.load(library.settings.evaluation.questions)
+    note_written(library.settings.state, directory / file)
+    return Questions.load(directory / file)
+
+
+def chosen(questions: Questions, only: tuple[str, ...]) -> Questions:
+    """Those that have one of ``only`` as their id or a tag; all if nothing is named."""
+    if not only:
+        return questions
+    wanted = set(only)
+    found = [each for each in questions if each.id in wanted or wanted & set(each.tags)]
+    missing = wanted - {each.id for each in found} - {tag for each in found for tag in each.tags}
+    if missing:
+        raise NotFoundError(
+            "question-not-found",
+            f"No question has the id or tag {', '.join(sorted(missing))}.",
+            "`merestone questions list` shows ids and tags.",
+        )
+    return Questions(found)

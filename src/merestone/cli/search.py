@@ -18,6 +18,7 @@ from merestone.cli.session import (
     where_option,
 )
 from merestone.cli.traces import told_trace
+from merestone.cli.verdicts import told_verdict
 from merestone.retrieval import place
 from merestone.types import Hit, SearchResult
 
@@ -60,7 +61,7 @@ def command(
 
 
 def _told(result: SearchResult, links: bool) -> str:
-    parts = list(result.notes)
+    parts = [*result.notes, *told_verdict(result.verdict, result.hits)]
     parts += [_hit(number, hit, links) for number, hit in enumerate(result.hits, 1)]
     if not result.hits:
         parts.append("Nothing was found.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,14 +16,17 @@ from merestone.cli.session import (
     json_option,
     open_library,
     told_problem,
+    where_option,
 )
-from merestone.types import LibraryStatus, Status
+from merestone.types import JSON, DocumentRecord, LibraryStatus, Status
 
 
 @click.command("status")
 @click.option("--stale", is_flag=True, help="Only documents that a sync would change.")
 @click.option("--failed", is_flag=True, help="Only documents that could not be read.")
 @click.option("--no-text", is_flag=True, help="Only documents without text.")
+@click.option("--documents", is_flag=True, help="List the documents.")
+@where_option
 @asker_options
 @json_option
 @click.pass_obj
@@ -31,13 +35,25 @@ def command(
     stale: bool,
     failed: bool,
     no_text: bool,
+    documents: bool,
+    where: str | None,
     principals: tuple[str, ...],
     as_owner: bool,
     as_json: bool,
 ) -> None:
-    """Show counts, sizes on disk, versions, and documents that have a problem."""
+    """Show counts, sizes on disk, versions, and documents that have a problem.
+
+    With --documents it lists the documents instead, with --where those that match.
+    """
+    if where is not None and not documents:
+        raise click.UsageError("--where chooses documents of a list: add --documents.")
     with open_library(directory) as library:
         who = asker(principals, as_owner)
+        if documents:
+            found = library.documents(where=where, **who)
+            shapes: list[JSON] = [record.to_json() for record in found]
+            answer(shapes, as_json, lambda: _listed(found))
+            return
         if stale:
             # What a sync would change is told of every document.
             library.require_owner(**who)
@@ -62,6 +78,18 @@ def command(
         )
         status = replace(status, problems=kept)
     answer(status, as_json, lambda: _told(status))
+
+
+def _listed(records: Sequence[DocumentRecord]) -> str:
+    """A line a document: its id, what it is, and its title."""
+    if not records:
+        return "No document is there, or none that matches."
+    lines = []
+    for record in records:
+        facts = [record.media_type, *([record.status] if record.status != Status.OK else [])]
+        title = f"  {record.title}" if record.title else ""
+        lines.append(f"{record.id}  ({', '.join(filter(None, facts))}){title}")
+    return "\n".join(lines)
 
 
 def _told(status: LibraryStatus) -> str:

@@ -18,7 +18,7 @@ def printed(parts: Iterator[str | Table]) -> str:
     file = io.StringIO()
     console = Console(
         file=file,
-        width=max(60, min(160, shutil.get_terminal_size((_WIDTH, 24)).columns)),
+        width=width(),
         color_system=None,
         highlight=False,
         markup=False,
@@ -27,6 +27,21 @@ def printed(parts: Iterator[str | Table]) -> str:
     for part in parts:
         console.print(part)
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines()).strip()
+
+
+def width() -> int:
+    """Columns of the terminal, within reason."""
+    return max(60, min(160, shutil.get_terminal_size((_WIDTH, 24)).columns))
+
+
+def measure_title(name: str) -> str:
+    """``GoldCoverage@1000t`` as the head of a column: two lines, of which none has to be cut."""
+    return name.replace("@", "\n@")
+
+
+def measure_row(name: str) -> str:
+    """``GoldCoverage@1000t`` at the head of a row, on two lines where there is little room."""
+    return name if width() >= _WIDTH else measure_title(name)
 
 
 def simple_table(*titles: str, numbers: Sequence[int] = ()) -> Table:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from merestone.cli.eval import chosen, questions_of
 from merestone.cli.progress import shown_progress
-from merestone.cli.scoring import scoring_options
+from merestone.cli.scoring import chosen, questions_of, scoring_options
 from merestone.cli.session import (
     answer,
     json_option,
@@ -41,7 +40,13 @@ if TYPE_CHECKING:
     multiple=True,
     help="Try these values in the place of the usual ones; may be repeated.",
 )
-@click.option("--limit", default=40, show_default=True, help="Configurations to try at most.")
+@click.option(
+    "--limit",
+    type=click.IntRange(2),
+    default=40,
+    show_default=True,
+    help="Configurations to try at most, the library as it is among them.",
+)
 @click.option("--seed", default=0, show_default=True, help="Of the split of the questions.")
 @click.option("--measure", metavar="NAME", help="What decides, such as FullGold@1000t.")
 @scoring_options
@@ -116,7 +121,7 @@ def _told(tuning: Tuning) -> str:
 
 def _parts(tuning: Tuning) -> Iterator[str | Table]:
     from merestone.cli.comparisons import told_comparison
-    from merestone.cli.tables import simple_table
+    from merestone.cli.tables import measure_title, simple_table
     from merestone.evaluation.experiments.configuration_file import as_toml
     from merestone.evaluation.report.words import figure
 
@@ -127,7 +132,7 @@ def _parts(tuning: Tuning) -> Iterator[str | Table]:
     table = simple_table(
         f"tried on {len(tuning.halves.choosing)} questions",
         "questions",
-        tuning.measure,
+        measure_title(tuning.measure),
         "",
         numbers=(1, 2),
     )
@@ -137,7 +142,8 @@ def _parts(tuning: Tuning) -> Iterator[str | Table]:
         table.add_row(attempt.configuration.name, str(attempt.count), quality, outcome)
     yield table
     yield ""
-    front = simple_table("most for the tokens", "view", "tokens", tuning.measure, numbers=(2, 3))
+    titles = ("most for the tokens", "view", "tokens", measure_title(tuning.measure))
+    front = simple_table(*titles, numbers=(2, 3))
     for point in tuning.front:
         quality = figure(tuning.measure, point.quality)
         front.add_row(point.configuration, point.view, f"{point.tokens:,.0f}", quality)

@@ -61,44 +61,30 @@ class TokenEmbedder:
     ) -> None:
         """``kind`` names the runtime in the fingerprint. ``described`` is adapted already."""
         check_settings(settings)
-        self._name = name
+        self.name = name
+        self.dimension = check_dimension(settings.dimension, described.width)
+        self.max_tokens = described.max_tokens
+        self.scripts = described.scripts
+        """Writing systems that the model was trained for; ``None``: unknown."""
         self._kind = kind
         self._described = described
         self._model = model
-        self._dimension = check_dimension(settings.dimension, described.width)
         self._on_overlong = settings.on_overlong
         self._batch_tokens = settings.batch_tokens
         self._mode = settings.mode
         if settings.mode != "plain" or settings.units:
             self._require_mean()
 
-    @property
-    def name(self) -> str:
-        return self._name
-
     @cached_property
     def fingerprint(self) -> str:
         parts = [self._kind, str(_REVISION), canonical_json(self._described.identity)]
         if self._on_overlong != "error":
             parts.append(self._on_overlong)
-        if self._dimension != self._described.width:
-            parts.append(f"dimension {self._dimension}")
+        if self.dimension != self._described.width:
+            parts.append(f"dimension {self.dimension}")
         if self._mode != "plain":
             parts.append(self._mode)
         return digest(*parts)
-
-    @property
-    def dimension(self) -> int:
-        return self._dimension
-
-    @property
-    def max_tokens(self) -> int:
-        return self._described.max_tokens
-
-    @property
-    def scripts(self) -> frozenset[str] | None:
-        """Writing systems that the model was trained for; ``None``: unknown."""
-        return self._described.scripts
 
     @cached_property
     def tokenizer(self) -> Tokenizer:
@@ -156,7 +142,7 @@ class TokenEmbedder:
             # A text without tokens, such as control characters alone: what the model makes of
             # its special tokens.
             means[empty] = self._model.encode([self._row(placed, 0, 0)], "mean")[0]
-        vectors = shortened(means, self._dimension)
+        vectors = shortened(means, self.dimension)
         return checked(vectors, (len(spans), self.dimension))
 
     def embed_units(
@@ -171,7 +157,7 @@ class TokenEmbedder:
             if len(row) > self.max_tokens:
                 raise input_too_long(text, len(row), self.max_tokens)
         whole = np.empty((len(texts), self._described.width), np.float32)
-        parts: list[Vectors] = [np.empty((0, self._dimension), np.float32) for _ in texts]
+        parts: list[Vectors] = [np.empty((0, self.dimension), np.float32) for _ in texts]
         for batch in cut_batches([len(row) for row in rows], self._batch_tokens):
             encoded = self._model.encode_tokens([rows[place] for place in batch])
             for place, vectors in zip(batch, encoded, strict=True):
@@ -184,18 +170,18 @@ class TokenEmbedder:
                 if own.own.size:
                     skipped = len(first) + len(own.before)
                     sums.take(0, vectors[skipped : skipped + len(own.own)])
-                    parts[place] = shortened(sums.means(), self._dimension)
+                    parts[place] = shortened(sums.means(), self.dimension)
                 else:
-                    alone = shortened(whole[place : place + 1], self._dimension)
+                    alone = shortened(whole[place : place + 1], self.dimension)
                     parts[place] = np.repeat(alone, len(units[place]), axis=0)
-        vectors = checked(shortened(whole, self._dimension), (len(texts), self.dimension))
+        vectors = checked(shortened(whole, self.dimension), (len(texts), self.dimension))
         return vectors, parts
 
     def _require_mean(self) -> None:
         if self._described.pooling != "mean":
             raise SettingsError(
                 "late-needs-mean-pooling",
-                f"{self._name} pools by {self._described.pooling!r}: its token vectors were not "
+                f"{self.name} pools by {self._described.pooling!r}: its token vectors were not "
                 "trained to be averaged, so parts of a text have none.",
                 'Leave embedding.mode = "plain" and embedding.units = false.',
             )
@@ -255,7 +241,7 @@ class TokenEmbedder:
 
     def _encode(self, rows: Sequence[TokenIds]) -> Vectors:
         pooled = self._model.encode(rows, self._described.pooling)
-        return shortened(pooled, self._dimension)
+        return shortened(pooled, self.dimension)
 
     def _inputs(
         self, texts: Sequence[str], template: str, on_overlong: str

@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import json
 import os
-import random
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 from threading import Lock
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from merestone.embedding.retrying import LONGEST_RETRY_AFTER, Timing, backoff, wanted_wait
 from merestone.types import JSON, SettingsError
 
 if TYPE_CHECKING:
@@ -26,10 +24,6 @@ if TYPE_CHECKING:
 
 _TRIES = 4
 """Requests that are made for one answer at most."""
-_FIRST_WAIT = 0.5
-_LONGEST_WAIT = 30.0
-_LONGEST_RETRY_AFTER = 60.0
-"""A service that wants to be left alone for longer is not waited for."""
 _LARGEST_ANSWER = 512 * 2**20
 _SHOWN = 200
 
@@ -62,15 +56,6 @@ class UnavailableError(ServiceError):
         """``may_be_request``: the request could be the cause, as it failed inside the service."""
         super().__init__(message)
         self.may_be_request = may_be_request
-
-
-@dataclass(frozen=True, slots=True)
-class Timing:
-    """Where time comes from; tests give their own."""
-
-    clock: Callable[[], float] = time.monotonic
-    sleep: Callable[[float], None] = time.sleep
-    wall: Callable[[], float] = time.time
 
 
 @dataclass(slots=True)
@@ -128,8 +113,8 @@ class Client:
             try:
                 answer = self._ask_once(data, texts)
             except _PassingError as problem:
-                wait = problem.wait if problem.wait is not None else _backoff(number)
-                if number == tries or wait > _LONGEST_RETRY_AFTER:
+                wait = problem.wait if problem.wait is not None else backoff(number)
+                if number == tries or wait > LONGEST_RETRY_AFTER:
                     if most is None:
                         self._note_failure(problem)
                     raise self._given_up(problem, number, wait) from problem
@@ -146,7 +131,7 @@ class Client:
 
     def _given_up(self, problem: _PassingError, tries: int, wait: float) -> UnavailableError:
         message = f"{self.place} {problem}"
-        if wait > _LONGEST_RETRY_AFTER:
+        if wait > LONGEST_RETRY_AFTER:
             message += f" and wants to be left alone for {wait:.0f} s"
         elif tries > 1:
             message += f" ({tries} tries)"
@@ -191,7 +176,7 @@ class Client:
             raise _PassingError(
                 f"answered {status}: {self._message(answer)}",
                 status >= 500 and status not in _GATEWAY,
-                self._wait(after),
+                wanted_wait(after, self.timing.wall()),
             )
         if status in _UNACCEPTED:
             raise UnacceptedError(f"{self.place} answered {status}: {self._message(answer)}")
@@ -217,21 +202,6 @@ class Client:
             if self.timing.clock() > deadline:
                 raise httpx.ReadTimeout("the answer took too long")
         return b"".join(parts)
-
-    def _wait(self, retry_after: str | None) -> float | None:
-        """Seconds that the header asks for: a number, or a date (RFC 9110, 10.2.3)."""
-        if retry_after is None:
-            return None
-        try:
-            return max(0.0, float(retry_after))
-        except ValueError:
-            pass
-        try:
-            moment: float = parsedate_to_datetime(retry_after).timestamp()
-        except ValueError:
-            return None
-        wait: float = max(0.0, moment - self.timing.wall())
-        return wait
 
     def _message(self, answer: bytes) -> str:
         """What the service says of an error, in short."""
@@ -260,12 +230,6 @@ class _PassingError(Exception):
         super().__init__(problem)
         self.may_be_request = may_be_request
         self.wait = wait
-
-
-def _backoff(number: int) -> float:
-    """Seconds before the next try: doubled each time, and spread so that callers part."""
-    doubled: float = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** (number - 1))
-    return doubled * random.uniform(0.75, 1.25)
 
 
 def join_url(base: str, path: str) -> str:

@@ -8,15 +8,12 @@ document, pays nothing twice.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from threading import Lock
 
 import numpy as np
 
+from merestone.embedding.failures import Failures, Told
 from merestone.embedding.http import (
     Client,
-    RefusedError,
-    ServiceError,
-    Timing,
     UnacceptedError,
     UnavailableError,
     Usage,
@@ -26,14 +23,28 @@ from merestone.embedding.named_tokenizers import embedder_tokenizer
 from merestone.embedding.overlong import beginning
 from merestone.embedding.pairing import UnpairedError, dig, pair, usable_vectors
 from merestone.embedding.parting import NothingWorksError, PartedCall
+from merestone.embedding.rescued import RescuedVectors
+from merestone.embedding.retrying import Timing
 from merestone.embedding.services import SERVICES, EmbeddingService, KnownModel, known_model
 from merestone.embedding.templates import PLAIN
 from merestone.embedding.text_embedder import TextEmbedder, TextLimits
 from merestone.types import JSON, EmbedderError, EmbeddingSettings, SettingsError, Vectors
 
 _PROBE = "How long are your vectors?"
-_KEPT = 4096
-_KEPT_SECONDS = 300.0
+
+_FAILURES = Failures(
+    EmbedderError,
+    unavailable=Told("service-unavailable", "Sync again once it answers; nothing is lost."),
+    refused=Told(
+        "service-refused",
+        "Check embedding.model, embedding.url and the key that embedding.api_key_env names.",
+    ),
+    unusable=Told(
+        "unusable-vectors",
+        "See what the service logs, and whether embedding.dimension is what the model gives; "
+        "nothing of this batch was stored.",
+    ),
+)
 
 
 def open_remote(settings: EmbeddingSettings, timing: Timing | None = None) -> RemoteEmbedder:
@@ -138,7 +149,7 @@ class RemoteModel:
             self._width = settings.dimension
         elif known and not settings.dimension:
             self._width = known.dimension
-        self._rescued = _Rescued(client.timing)
+        self._rescued = RescuedVectors(client.timing)
 
     @property
     def batch(self) -> int:
@@ -182,7 +193,7 @@ class RemoteModel:
             if call.failed:
                 raise _text_failed(texts, call.failed, min(call.failed))
         except NothingWorksError as error:
-            raise _service_failed(error.problem) from error
+            raise _FAILURES.told(error.problem) from error
         except EmbedderError:
             if not is_query:
                 self._rescue(texts, call)
@@ -210,14 +221,9 @@ class RemoteModel:
         """One answer for ``places``, as :class:`PartedCall` wants it."""
         asked = [texts[place] for place in places]
         try:
-            answer = self._client.ask(self._body(asked, is_query), len(asked), tries)
-        except RefusedError as error:
-            raise _service_failed(error) from error
-        except UnavailableError as error:
-            if not error.may_be_request:
-                raise _service_failed(error) from error
-            return error
-        except UnacceptedError as error:
+            body = self._body(asked, is_query)
+            answer = _FAILURES.ask(self._client, body, len(asked), tries)
+        except (UnacceptedError, UnavailableError) as error:
             return error
         try:
             items = pair(answer, self._service.answers, self._service.index, len(asked))
@@ -249,52 +255,6 @@ class RemoteModel:
             key, passage, query = service.purpose
             body[key] = query if is_query else passage
         return body
-
-
-class _Rescued:
-    """What a call gave that failed in part, by text: handed out once, and not for long."""
-
-    def __init__(self, timing: Timing) -> None:
-        self._timing = timing
-        self._lock = Lock()
-        self._held: dict[str, tuple[float, Vectors | EmbedderError]] = {}
-
-    def keep(self, text: str, outcome: Vectors | EmbedderError) -> None:
-        with self._lock:
-            self._held.pop(text, None)
-            if len(self._held) >= _KEPT:
-                del self._held[next(iter(self._held))]
-            self._held[text] = (self._timing.clock() + _KEPT_SECONDS, outcome)
-
-    def take(self, text: str) -> Vectors | None:
-        """The vector, or ``None``; raises the error if that is what the text gave."""
-        with self._lock:
-            until, outcome = self._held.pop(text, (0.0, None))
-        if outcome is None or self._timing.clock() > until:
-            return None
-        if isinstance(outcome, EmbedderError):
-            raise outcome
-        return outcome
-
-
-def _service_failed(problem: Exception | None) -> EmbedderError:
-    """The error for a service that gives nothing at all."""
-    if isinstance(problem, UnavailableError):
-        return EmbedderError(
-            "service-unavailable", f"{problem}.", "Sync again once it answers; nothing is lost."
-        )
-    if isinstance(problem, ServiceError):
-        return EmbedderError(
-            "service-refused",
-            f"{problem}.",
-            "Check embedding.model, embedding.url and the key that embedding.api_key_env names.",
-        )
-    return EmbedderError(
-        "unusable-vectors",
-        f"{problem}.",
-        "See what the service logs, and whether embedding.dimension is what the model gives; "
-        "nothing of this batch was stored.",
-    )
 
 
 def _text_failed(texts: Sequence[str], failed: Mapping[int, str], place: int) -> EmbedderError:

@@ -93,16 +93,15 @@ class TextEmbedder:
             )
         check_template(limits.passage_template, "passage_template")
         check_template(limits.query_template, "query_template")
-        self._name = name
+        self.name = name
+        self.max_tokens = limits.max_tokens
+        self.scripts = limits.scripts
+        """Writing systems that the model was trained for; ``None``: unknown."""
         self._identity = identity
         self._model = model
         self._limits = limits
         self._on_overlong = settings.on_overlong
         self._wanted = settings.dimension
-
-    @property
-    def name(self) -> str:
-        return self._name
 
     @cached_property
     def fingerprint(self) -> str:
@@ -123,15 +122,6 @@ class TextEmbedder:
     def dimension(self) -> int:
         """Asks the model once if nobody said it."""
         return self._wanted or self._model.width
-
-    @property
-    def max_tokens(self) -> int:
-        return self._limits.max_tokens
-
-    @property
-    def scripts(self) -> frozenset[str] | None:
-        """Writing systems that the model was trained for; ``None``: unknown."""
-        return self._limits.scripts
 
     @cached_property
     def tokenizer(self) -> Tokenizer:

@@ -12,13 +12,13 @@ read, is not in this form or does not say that it is complete.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from merestone.files import replacing
 from merestone.indexing.access_patterns import Pattern, Place, compiled, is_relative
 from merestone.indexing.principals import is_name, is_principal, memberships
 from merestone.indexing.regular_files import open_file
@@ -114,21 +114,15 @@ def _bytes_of(path: Path) -> bytes:
 
 def _keep(data: bytes, copy: Path) -> Finding | None:
     """Make ``data`` the last complete file."""
-    part = copy.with_name(f".{copy.name}.{os.getpid()}")
     try:
         if copy.is_file() and copy.read_bytes() == data:
             return None
         if not copy.parent.is_dir():
             # Without a library there is nothing to be read yet.
             return None
-        with part.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, copy)
+        with replacing(copy) as draft:
+            draft.write_bytes(data)
     except OSError as error:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
         return Finding(
             "access-copy-unwritable",
             None,

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, BinaryIO
 
+from merestone.files import replacing
 from merestone.storage import open_store
 from merestone.storage.backup import FILE, copy_to, installing
 from merestone.types import JSON, OWNER, LibrarySettings, SourceSettings, StoreError
@@ -59,18 +60,16 @@ def write_archive(settings: LibrarySettings, target: Path) -> Manifest:
 
     Raises ``OSError`` if it cannot be written. Only the owner of the files may read it.
     """
-    with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as folder:
+    with (
+        replacing(target, private=True) as draft,
+        tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as folder,
+    ):
         copy = Path(folder) / FILE
         copy_to(Path(settings.state), copy)
         manifest = _described(copy, settings.sources)
-        part = Path(folder) / target.name
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
-            with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-                archive.writestr(_MANIFEST, json.dumps(manifest.to_json(), indent=2))
-                archive.write(copy, FILE)
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(part, target)
+        with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            archive.writestr(_MANIFEST, json.dumps(manifest.to_json(), indent=2))
+            archive.write(copy, FILE)
     return manifest
 
 

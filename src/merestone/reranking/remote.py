@@ -6,11 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite
 
+from merestone.embedding.failures import Failures, Told
 from merestone.embedding.http import (
     Client,
-    RefusedError,
-    ServiceError,
-    Timing,
     UnacceptedError,
     UnavailableError,
     Usage,
@@ -18,9 +16,20 @@ from merestone.embedding.http import (
 )
 from merestone.embedding.pairing import UnpairedError, pair
 from merestone.embedding.parting import NothingWorksError, PartedCall
+from merestone.embedding.retrying import Timing
 from merestone.reranking.services import SERVICES, RerankingService
 from merestone.text.hashing import digest
 from merestone.types import JSON, RerankerError, RerankingSettings, SettingsError
+
+_FAILURES = Failures(
+    RerankerError,
+    unavailable=Told("reranker-unavailable", "Ask again once it answers, or leave it out."),
+    refused=Told(
+        "reranker-refused",
+        "Check reranking.model, reranking.url and the key that reranking.api_key_env names.",
+    ),
+    unusable=Told("unusable-scores", "See what the service logs."),
+)
 
 
 def open_remote(settings: RerankingSettings, timing: Timing | None = None) -> RemoteReranker:
@@ -78,11 +87,11 @@ class RemoteReranker:
             try:
                 call.run(places)
             except NothingWorksError as error:
-                raise _failed(error.problem) from error
+                raise _FAILURES.told(error.problem) from error
             if call.accepted:
                 self._batch = min(self._batch, call.accepted)
         if texts and all(score is None for score in call.found):
-            raise _failed(UnpairedError(next(iter(call.failed.values()))))
+            raise _FAILURES.told(UnpairedError(next(iter(call.failed.values()))))
         return call.found
 
     def _ask(
@@ -102,14 +111,8 @@ class RemoteReranker:
         if service.count:
             body[service.count] = len(asked)
         try:
-            answer = self._client.ask(body, len(asked), tries)
-        except RefusedError as error:
-            raise _failed(error) from error
-        except UnavailableError as error:
-            if not error.may_be_request:
-                raise _failed(error) from error
-            return error
-        except UnacceptedError as error:
+            answer = _FAILURES.ask(self._client, body, len(asked), tries)
+        except (UnacceptedError, UnavailableError) as error:
             return error
         try:
             items = pair(answer, service.answers, service.index, len(asked), what="scores")
@@ -122,17 +125,3 @@ class RemoteReranker:
         if all(found[place] is not None for place in places):
             return None
         return UnpairedError(f"{self._client.place} gave a score that is no finite number")
-
-
-def _failed(problem: Exception | None) -> RerankerError:
-    if isinstance(problem, UnavailableError):
-        return RerankerError(
-            "reranker-unavailable", f"{problem}.", "Ask again once it answers, or leave it out."
-        )
-    if isinstance(problem, ServiceError):
-        return RerankerError(
-            "reranker-refused",
-            f"{problem}.",
-            "Check reranking.model, reranking.url and the key that reranking.api_key_env names.",
-        )
-    return RerankerError("unusable-scores", f"{problem}.", "See what the service logs.")

@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 from merestone.embedding import open_embedder
-from merestone.text.tokenizer_names import tokenizer_named
+from merestone.text.tokenizer_names import tokenizer_given
 from merestone.types import (
     JSON,
     BudgetPlan,
@@ -51,8 +51,7 @@ class Budget:
     """Also as the path of a ``tokenizer.json`` or a name such as ``cl100k_base``."""
 
     def __post_init__(self) -> None:
-        if isinstance(self.tokenizer, str | os.PathLike):
-            object.__setattr__(self, "tokenizer", tokenizer_named(self.tokenizer))
+        object.__setattr__(self, "tokenizer", tokenizer_given(self.tokenizer))
         for name in ("model_limit", "answer_reserve"):
             _check_tokens(name, getattr(self, name))
         for name in ("system_prompt", "history"):

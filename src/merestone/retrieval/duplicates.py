@@ -28,10 +28,11 @@ class _Words:
     """The terms of a chunk and of its headings, and the runs of terms, found when asked for."""
 
     def __init__(self, chunk: Chunk) -> None:
-        self.terms = units_of(chunk).terms
-        self.own = units_of(chunk).places.keys()
+        read = units_of(chunk)
+        self.terms = read.terms
+        self.own = read.words
         self.path = chunk.heading_path
-        self.all = frozenset(self.own).union(*map(_heading_terms, chunk.heading_path))
+        self.all = self.own.union(*map(_heading_terms, chunk.heading_path))
 
     @cached_property
     def runs(self) -> Counter[tuple[str, ...]]:
@@ -57,8 +58,9 @@ def collapse(chunks: Sequence[Chunk], query_terms: Sequence[str]) -> dict[str, s
     dropped: dict[str, str] = {}
     for chunk in chunks:
         words = _Words(chunk)
+        least = _SHARE * len(words.terms)
         for other, theirs in kept:
-            if _is_copy(words, theirs, asked):
+            if len(theirs.terms) >= least and _is_copy(words, theirs, asked):
                 dropped[chunk.id] = other
                 break
         else:
@@ -67,8 +69,7 @@ def collapse(chunks: Sequence[Chunk], query_terms: Sequence[str]) -> dict[str, s
 
 
 def _is_copy(words: _Words, other: _Words, asked: frozenset[str]) -> bool:
-    if _SHARE * len(words.terms) > len(other.terms):
-        return False
+    """True if ``words``, of about as many terms at most, says nothing that ``other`` does not."""
     if not words.own <= other.all or not asked & words.all <= other.all:
         return False
     if len(words.terms) < SHORT and words.path != other.path:

@@ -29,8 +29,8 @@ def _written(where: Filter, outer: str) -> str:
 
 def _comparison(where: Comparison) -> str:
     name, operator, value = _name(where.field), where.operator, where.value
-    if value is None:
-        return f"{name} exists" if operator == "!=" else f"{name} not exists"
+    if value is None and operator == "!=":
+        return f"{name} exists"
     if operator == "in" and isinstance(value, list | tuple):
         return f"{name} in ({', '.join(map(_literal, value))})"
     if operator == "between" and isinstance(value, list | tuple) and len(value) == 2:
@@ -45,6 +45,8 @@ def _name(name: str) -> str:
 
 
 def _literal(value: JSON) -> str:
+    if value is None:
+        return "null"
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):

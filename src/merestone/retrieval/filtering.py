@@ -57,8 +57,9 @@ def apply_filter(snapshot: Snapshot, where: Filter | None, trace: Trace) -> tupl
 
 
 def _absent(name: str, known: Sequence[str]) -> str:
-    folded = {each.casefold(): each for each in known}
     bare = name.removeprefix(_METADATA)
+    # What is there by itself, and has no value anywhere, is no better than itself.
+    folded = {each.casefold(): each for each in known if each not in (bare, name)}
     near = get_close_matches(bare.casefold(), folded, n=1, cutoff=0.6)
     hint = f" Did you mean {folded[near[0]]!r}?" if near else ""
     return f"The filter names the field {bare!r}, which no document has.{hint}"

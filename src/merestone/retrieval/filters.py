@@ -3,7 +3,8 @@
 ``field (= | != | < | <= | > | >=) literal``, ``field in (literal, ...)``, ``field like 'pattern'``,
 ``field between literal and literal``, each of these three also with ``not`` before it, and
 ``field exists``; joined by ``and``, ``or``, ``not`` and parentheses. A literal is a number, a word,
-a text in quotes, ``true`` or ``false``. Nothing of it is ever run as code or as SQL.
+a text in quotes, ``true``, ``false`` or ``null``, the value of what is not there. Nothing of it is
+ever run as code or as SQL.
 """
 
 from __future__ import annotations
@@ -210,6 +211,8 @@ class _Parser:
             value: JSON = float(self._value) if "." in self._value else int(self._value)
         elif self._is_word("true", "false"):
             value = self._value.lower() == "true"
+        elif self._is_word("null"):
+            value = None
         elif self.kind in ("string", "word"):
             return self._text_literal()
         else:

@@ -7,7 +7,7 @@ its neighbours (Robertson and Zaragoza 2009, section 3). Nothing is embedded or 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import log
 from operator import mul
 from typing import NamedTuple
@@ -48,34 +48,27 @@ def focus_units(
     A range that two chunks share, such as an overlap, counts once, for the better candidate.
     """
     read = [units_of(chunk) for _, chunk in candidates]
-    weights = _weights(read, telling(terms))
+    asked = dict.fromkeys(telling(terms))
+    places = [units.places(asked) for units in read]
+    weights = _weights(places, asked)
+    sides = [name for name in ("dense", "lexical") if _is_known(candidates, name)]
     seen: set[tuple[str, int, int]] = set()
     rows: list[tuple[Candidate, Chunk, Unit]] = []
-    signals: dict[str, list[float]] = {"unit": [], "neighbours": []}
-    sides = [name for name in ("dense", "lexical") if _is_known(candidates, name)]
-    signals.update((name, []) for name in sides)
-    for (item, chunk), units in zip(candidates, read, strict=True):
-        own, near = _bm25(units, weights)
+    signals: list[tuple[float, ...]] = []
+    for (item, chunk), units, held in zip(candidates, read, places, strict=True):
+        own, near = _bm25(units, held, weights)
+        of_chunk = tuple(_side(item, name) or 0.0 for name in sides)
         for place, unit in enumerate(units.units):
             key = (chunk.document, unit.start, unit.end)
-            if key in seen:
-                continue
-            seen.add(key)
-            rows.append((item, chunk, unit))
-            signals["unit"].append(own[place])
-            signals["neighbours"].append(near[place])
-            for name in sides:
-                signals[name].append(_side(item, name) or 0.0)
-    shares = {"dense": 2 * dense_weight, "lexical": 2 - 2 * dense_weight} if len(sides) > 1 else {}
-    scores = _means(
-        [_scaled(values) for values in signals.values()],
-        [shares.get(name, 1.0) for name in signals],
-    )
+            if key not in seen:
+                seen.add(key)
+                rows.append((item, chunk, unit))
+                signals.append((own[place], near[place], *of_chunk))
+    shares = (2 * dense_weight, 2 - 2 * dense_weight) if len(sides) > 1 else (1.0,) * len(sides)
+    scores = _means([_scaled(values) for values in zip(*signals, strict=True)], (1.0, 1.0, *shares))
     found = [
         FocusedUnit(*row, score, values)
-        for row, score, values in zip(
-            rows, scores, zip(*signals.values(), strict=True), strict=True
-        )
+        for row, score, values in zip(rows, scores, signals, strict=True)
     ]
     found.sort(key=lambda each: -each.score)
     return tuple(found)
@@ -89,36 +82,40 @@ def _is_known(candidates: Sequence[tuple[Candidate, Chunk]], name: str) -> bool:
     return any(_side(item, name) is not None for item, _ in candidates)
 
 
-def _weights(read: Sequence[ReadUnits], terms: Sequence[str]) -> dict[str, float]:
+def _weights(
+    places: Sequence[Mapping[str, Sequence[int]]], terms: Iterable[str]
+) -> dict[str, float]:
     """Inverse document frequency of each term over the candidate chunks."""
-    total = len(read)
+    total = len(places)
     found = {}
     for term in terms:
-        holders = sum(term in units.places for units in read)
+        holders = sum(term in held for held in places)
         if holders:
             found[term] = log(1 + (total - holders + 0.5) / (holders + 0.5))
     return found
 
 
-def _bm25(units: ReadUnits, weights: Mapping[str, float]) -> tuple[list[float], list[float]]:
+def _bm25(
+    units: ReadUnits, places: Mapping[str, Sequence[int]], weights: Mapping[str, float]
+) -> tuple[list[float], list[float]]:
     """BM25 of each unit, and of each with the units before and behind it as one text."""
-    count = len(units.units)
-    own, near = [0.0] * count, [0.0] * count
-    lengths = units.lengths
-    around = [sum(lengths[beside] for beside in group) for group in units.near]
+    own, near = [0.0] * len(units.units), [0.0] * len(units.units)
+    if not places:
+        return own, near
+    lengths, beside, around = units.lengths, units.beside, units.lengths_near
     for term, weight in weights.items():
-        places = units.places.get(term)
-        if places is None:
+        if term not in places:
             continue
-        times = [0] * count
-        for at in places:
-            times[at] += 1
-        for at in range(count):
-            if times[at]:
-                own[at] += weight * _saturated(times[at], lengths[at] / _UNIT_TERMS)
-            together = sum([times[beside] for beside in units.near[at]])
-            if together:
-                near[at] += weight * _saturated(together, around[at] / _NEIGHBOUR_TERMS)
+        times: dict[int, int] = {}
+        together: dict[int, int] = {}
+        for place in places[term]:
+            times[place] = times.get(place, 0) + 1
+            for at in beside[place]:
+                together[at] = together.get(at, 0) + 1
+        for at, count in times.items():
+            own[at] += weight * _saturated(count, lengths[at] / _UNIT_TERMS)
+        for at, count in together.items():
+            near[at] += weight * _saturated(count, around[at] / _NEIGHBOUR_TERMS)
     for at in units.asks:
         own[at] *= _QUESTION
         near[at] *= _QUESTION

@@ -9,6 +9,7 @@ from itertools import chain
 
 from merestone.retrieval.duplicates import SHORT
 from merestone.retrieval.expansion import Piece
+from merestone.retrieval.passage_ends import closed
 from merestone.retrieval.passages import Passages, Span, head, rendered
 from merestone.text.analysis import terms
 from merestone.types import Chunk, Passage, Tokenizer
@@ -117,6 +118,7 @@ class Packer:
             text, tokens = self._whole(self._packed)
         if not withdrawn and tokens < self._sum(self._packed):
             text, tokens = self._retry(text, tokens)
+        text, tokens = self._close(text, tokens)
         counts = self._tokenizer.counts(
             [self._rendered(number, packed) for number, packed in enumerate(self._packed, 1)]
         )
@@ -133,6 +135,20 @@ class Packer:
             if count <= self._budget:
                 self._packed, text, tokens = packed, tried, count
         return text, tokens
+
+    def _close(self, text: str, tokens: int) -> tuple[str, int]:
+        """Leave off ends that announce what is not there."""
+        packed = tuple(
+            replace(each, span=closed(each.span, self._passages.text(each.span.document)))
+            for each in self._packed
+        )
+        if packed == self._packed:
+            return text, tokens
+        tried, count = self._whole(packed)
+        if count > self._budget:
+            return text, tokens
+        self._packed = packed
+        return tried, count
 
     def _with_copy(self, piece: Piece) -> Taken | None:
         """The answer to a bare unit whose very words a passage holds as a unit: that passage

@@ -42,7 +42,6 @@ class Passages:
         self._snapshot = snapshot
         self._documents = documents
         self._whole: dict[str, Document | None] = {}
-        self._keeps_lines: dict[str, bool] = {}
         self._citations: dict[tuple[str, int, int, tuple[str, ...]], Citation] = {}
         """Spans are tried again at the next budget."""
 
@@ -104,10 +103,7 @@ class Passages:
         return document.lines_of(span.start, span.end) if document else citation.lines
 
     def _has_own_lines(self, document: str) -> bool:
-        if document not in self._keeps_lines:
-            record = self._snapshot.record(document)
-            self._keeps_lines[document] = record is not None and record.media_type in _OWN_TEXT
-        return self._keeps_lines[document]
+        return self._documents.of(document).media_type in _OWN_TEXT
 
     def _pages(self, span: Span, citation: Citation) -> tuple[int, ...]:
         if len(citation.pages) < 2:

@@ -182,9 +182,11 @@ class _Resolving:
         """The version that is meant; ``None`` if the history does not know it."""
         if span.version is None:
             step = self._last_step(span.document)
+            entries = self._history(span.document)
             if step is None:
-                step = len(self._history(span.document))
-            return _Place(span.document, span.start, span.end, step, "")
+                return _Place(span.document, span.start, span.end, len(entries), "")
+            version = entries[step - 1].version
+            return _Place(span.document, span.start, span.end, step, version)
         found = self._versions(span.document, span.version, set())
         if len({version for _, _, version in found}) > 1:
             raise SettingsError(
@@ -226,6 +228,9 @@ class _Resolving:
             return Resolution(self._reference, "gone", trail.document)
         quote = span.quote if span else None
         if trail.edits is None:
+            if span is not None and quote is None:
+                # Its text is the present one, so that its length is known.
+                check_range(span, len(text))
             found = self._unchanged(place, span, text)
         elif quote is not None and not trail.edits:
             assert span is not None

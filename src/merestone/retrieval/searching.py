@@ -33,9 +33,15 @@ MODES: tuple[Mode, ...] = ("hybrid", "dense", "lexical")
 
 def check_question(query: str, k: int, mode: str) -> Mode:
     """Raise ``SettingsError`` for what cannot be asked."""
-    if not isinstance(query, str) or not query.strip():
+    if not isinstance(query, str):
+        raise SettingsError(
+            "query-not-text",
+            f"The query is {query!r}, of the type {type(query).__name__}.",
+            "Give a text.",
+        )
+    if not query.strip():
         raise SettingsError("empty-query", "The query is empty.", "Say what to look for.")
-    if not isinstance(k, int) or not 1 <= k <= _MOST_HITS:
+    if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= _MOST_HITS:
         raise SettingsError(
             "invalid-k", f"k = {k!r} is not a whole number from 1 to {_MOST_HITS:,}.", "Change it."
         )

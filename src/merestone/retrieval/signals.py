@@ -90,25 +90,21 @@ def _held(chunk: Chunk, weights: Mapping[str, float]) -> tuple[float, float]:
     stand in one of its units, the neighbours of that and the headings."""
     units = units_of(chunk)
     above = _above(chunk)
-    held = sum(weight for term, weight in weights.items() if term in units.places or term in above)
+    places = units.places(weights)
+    held = sum(weight for term, weight in weights.items() if term in places or term in above)
     heads = sum(weight for term, weight in weights.items() if term in above)
-    own = {
-        term: weight
-        for term, weight in weights.items()
-        if term not in above and term in units.places
-    }
-    return held, heads + _best_place(units, own)
+    own = {term: weight for term, weight in weights.items() if term not in above and term in places}
+    return held, heads + _best_place(units, places, own)
 
 
-def _best_place(units: ReadUnits, weights: Mapping[str, float]) -> float:
-    best = 0.0
-    for group in units.near:
-        around = set(group)
-        here = sum(
-            weight for term, weight in weights.items() if not around.isdisjoint(units.places[term])
-        )
-        best = max(best, here)
-    return best
+def _best_place(
+    units: ReadUnits, places: Mapping[str, Sequence[int]], weights: Mapping[str, float]
+) -> float:
+    together: dict[int, list[float]] = {}
+    for term, weight in weights.items():
+        for at in {each for place in places[term] for each in units.beside[place]}:
+            together.setdefault(at, []).append(weight)
+    return max(map(sum, together.values()), default=0.0)
 
 
 def _above(chunk: Chunk) -> frozenset[str]:

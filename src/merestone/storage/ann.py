@@ -9,6 +9,8 @@ thousandth whatever each row's scale is. What the graph proposes is scored exact
 from __future__ import annotations
 
 from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec
 from threading import Lock
 from typing import Any
 
@@ -29,6 +31,7 @@ _BUILD_WIDTH = 128
 
 @lru_cache(maxsize=1)
 def _usearch() -> Any:
+    _load_what_must_be_first()
     try:
         import usearch.index
     except ImportError as error:
@@ -38,6 +41,13 @@ def _usearch() -> Any:
             "Install it: pip install 'merestone[ann]', or set retrieval.index = \"exact\".",
         ) from error
     return usearch
+
+
+def _load_what_must_be_first() -> None:
+    """usearch (2.26) puts the C functions of another library among those that all modules share,
+    and onnxruntime, loaded after it, ends the process with a segmentation fault."""
+    if find_spec("onnxruntime") is not None:
+        import_module("onnxruntime")
 
 
 def engine() -> str:

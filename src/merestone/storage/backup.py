@@ -10,12 +10,13 @@ from pathlib import Path
 
 import apsw
 
+from merestone.files import flush
 from merestone.storage import integrity
 from merestone.storage.codec import from_json, to_json
 from merestone.storage.connection import open_reader
 from merestone.storage.failures import made, not_a_library, translated
 from merestone.storage.lease import lease, prepare_folder
-from merestone.storage.schema import flush, recognise
+from merestone.storage.schema import recognise
 from merestone.types import JSON, StoreError
 
 FILE = "library.db"

@@ -10,7 +10,7 @@ from threading import Lock
 
 import apsw
 
-from merestone.storage import scope
+from merestone.storage import generations, scope
 from merestone.storage.failures import no_library, translated, unreachable
 from merestone.storage.schema import PAGE_SIZE, SCHEMA, recognise
 from merestone.types import StoreError
@@ -42,6 +42,8 @@ def open_reader(path: Path) -> apsw.Connection:
             )
         with translated(path):
             scope.prepare(connection)
+            for number in generations.numbers(connection):
+                generations.add_instances(connection, number)
             _set_pragma(connection, path, "query_only", 1)
     except BaseException:
         connection.close()

@@ -8,7 +8,7 @@ equals a scan of the float16 rows, at about the cost of scanning the codes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import NamedTuple, TypeAlias
@@ -224,11 +224,11 @@ def search(
     taken = max(4 * limit, _LEAST_RESCORED)
     while True:
         candidates, best_passed_over = _best(table.bounds, taken)
-        ranked = _ranked(segments, table, candidates, query, live)
+        ranked = _ranked(segments, table, candidates, query, live, limit)
         if best_passed_over is None:
-            return ranked[:limit]
-        if len(ranked) >= limit and ranked[limit - 1].score > best_passed_over:
-            return ranked[:limit]
+            return ranked
+        if len(ranked) == limit and ranked[-1].score > best_passed_over:
+            return ranked
         taken *= 4
 
 
@@ -238,38 +238,43 @@ class _Table:
 
     bounds: Floats
     """No exact score is above."""
-    segments: NDArray[np.intp]
-    rows: NDArray[np.intp]
+    ends: NDArray[np.intp]
+    """Where each segment's rows end."""
+    rows: Sequence[NDArray[np.intp] | None]
+    """Which of each segment's rows they are; ``None``: all."""
+
+    def in_segments(self, places: NDArray[np.intp]) -> Iterator[tuple[int, NDArray[np.intp]]]:
+        """Indexes of segments, and which of their rows stand at ``places``."""
+        owners = np.searchsorted(self.ends, places, side="right")
+        for index in np.unique(owners).tolist():
+            own = places[owners == index] - (self.ends[index - 1] if index else 0)
+            rows = self.rows[index]
+            yield index, own if rows is None else rows[own]
 
 
 def _scan(segments: Sequence[Segment], query: Floats, permitted: Numbers | None) -> _Table:
     code, scale, (lost, _) = (part[0] for part in quantise(query[None, :]))
     norm = np.linalg.norm(query)
     bounds: list[Floats] = []
-    owners: list[NDArray[np.intp]] = []
-    rows: list[NDArray[np.intp]] = []
-    for index, segment in enumerate(segments):
-        if not len(segment.chunks):
-            continue
-        products = np.asarray(
+    rows: list[NDArray[np.intp] | None] = []
+    for segment in segments:
+        upper = np.asarray(
             simsimd.cdist(segment.codes, code[None, :], "dot", out_dtype="float32")
+            if len(segment.chunks)
+            else np.empty(0, dtype=np.float32)
         ).reshape(-1)
-        upper = products * (segment.scales * scale)
+        upper = upper * (segment.scales * scale)
         # |q·x - q'·x'| ≤ |q||x - x'| + |q - q'||x'|, with ' for what the codes stand for.
         lacking, kept_norm = segment.bounds[:, 0], segment.bounds[:, 1]
         upper += norm * (lacking + _ROUNDING * kept_norm) + lost * kept_norm
-        if permitted is None:
-            kept = np.arange(len(upper))
-        else:
+        kept = None
+        if permitted is not None:
             kept = np.flatnonzero(np.isin(segment.documents, permitted))
             upper = upper[kept]
-        bounds.append(upper.astype(np.float32))
+        bounds.append(upper.astype(np.float32, copy=False))
         rows.append(kept)
-        owners.append(np.full(len(kept), index, dtype=np.intp))
-    if not bounds:
-        nothing = np.empty(0, dtype=np.intp)
-        return _Table(np.empty(0, dtype=np.float32), nothing, nothing)
-    return _Table(np.concatenate(bounds), np.concatenate(owners), np.concatenate(rows))
+    ends = np.cumsum([len(each) for each in bounds], dtype=np.intp)
+    return _Table(np.concatenate([np.empty(0, dtype=np.float32), *bounds]), ends, rows)
 
 
 def _best(bounds: Floats, count: int) -> tuple[NDArray[np.intp], float | None]:
@@ -286,26 +291,35 @@ def _ranked(
     candidates: NDArray[np.intp],
     query: Floats,
     live: Live,
+    limit: int,
 ) -> list[Scored]:
+    """The best ``limit`` of the candidates that live."""
+    parts = list(table.in_segments(candidates))
+    numbers = np.concatenate([segments[index].chunks[rows] for index, rows in parts])
+    scores = np.concatenate([_products(segments[index], rows, query) for index, rows in parts])
+    order = np.lexsort((numbers, -scores))
+    ranked = list(map(Scored, numbers[order].tolist(), scores[order].tolist()))
     found: list[Scored] = []
-    for index in np.unique(table.segments[candidates]):
-        segment = segments[index]
-        rows = table.rows[candidates[table.segments[candidates] == index]]
-        numbers = segment.chunks[rows].tolist()
-        alive = live(numbers)
-        found.extend(
-            Scored(number, score)
-            for number, score in zip(numbers, exact_scores(segment, rows, query), strict=True)
-            if number in alive
-        )
-    found.sort(key=lambda scored: (-scored.score, scored.number))
-    return found
+    # Most live, so that few more than are wanted have to be looked up.
+    for first in range(0, len(ranked), limit):
+        part = ranked[first : first + limit]
+        alive = live([each.number for each in part])
+        found += [each for each in part if each.number in alive]
+        if len(found) >= limit:
+            break
+    return found[:limit]
 
 
 def exact_scores(segment: Segment, rows: NDArray[np.intp], query: Floats) -> list[float]:
     """Dot products with float16 rows; the same for a row whatever others are asked for."""
+    found: list[float] = _products(segment, rows, query).tolist()
+    return found
+
+
+def _products(segment: Segment, rows: NDArray[np.intp], query: Floats) -> NDArray[np.float64]:
     products = segment.vectors[rows].astype(np.float32) * query
-    return products.sum(axis=1, dtype=np.float64).tolist()  # type: ignore[no-any-return]
+    sums: NDArray[np.float64] = products.sum(axis=1, dtype=np.float64)
+    return sums
 
 
 def scores(

@@ -16,10 +16,10 @@ from merestone.storage.codec import to_json, to_sql
 from merestone.storage.connection import OlderSchemaError, ReaderPool, open_writer
 from merestone.storage.failures import made, translated
 from merestone.storage.lease import lease, prepare_folder
-from merestone.storage.lexical import TermMemory
 from merestone.storage.migration import migrate
 from merestone.storage.scope import Judgements
 from merestone.storage.snapshot import SQLiteSnapshot
+from merestone.storage.term_memory import TermMemory
 from merestone.storage.writer import SQLiteWriter, take_generation, write_transaction
 from merestone.types import JSON, EmbedderIdentity, GraphSettings, Owner, Reader, StoreError
 

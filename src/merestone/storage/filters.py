@@ -143,14 +143,15 @@ def select(connection: apsw.Connection, where: Filter) -> Selected:
         if test(row):
             numbers.append(row[0])
         if absent:
-            for name, places in list(absent.items()):
-                if any(row[place] not in _NOTHING for place in places):
+            for name, columns in list(absent.items()):
+                if any(_holds_value(row[place], column) for place, column in columns):
                     del absent[name]
     return Selected(numbers, Selection(len(numbers), total, tuple(absent)))
 
 
-_NOTHING = (None, "null")
-"""A value that is missing, and one that says so."""
+def _holds_value(item: Any, column: _Column) -> bool:
+    """False for one that is missing, and for null, which says so."""
+    return item is not None and column.decode(item) is not None
 
 
 def fields(connection: apsw.Connection) -> list[str]:
@@ -188,8 +189,8 @@ class _Plan:
     def __init__(self) -> None:
         self._columns: dict[tuple[str, str | None], int] = {}
         self._comparisons = 0
-        self.asked: dict[str, tuple[int, ...]] = {}
-        """Names of fields, with the places of their columns in a row."""
+        self.asked: dict[str, tuple[tuple[int, _Column], ...]] = {}
+        """Names of fields, with their columns and the places of these in a row."""
 
     def query(self) -> str:
         names = "".join(f", {expression}" for expression, _ in self._columns)
@@ -240,7 +241,7 @@ class _Plan:
                 f"than {_MOST_COLUMNS:,} fields.",
                 "Use `in` with one list in place of many comparisons with `or`.",
             )
-        self.asked.setdefault(name, places)
+        self.asked.setdefault(name, tuple(zip(places, own.columns, strict=True)))
         return _test(own, places, comparison)
 
     def _place(self, column: _Column) -> int:
@@ -254,7 +255,10 @@ def _negated(test: Test) -> Test:
 
 
 def _of_metadata(name: str) -> _Field:
-    """The keys that ``name`` may mean: ``dc.creator`` may be one, or ``creator`` of ``dc``."""
+    """The keys that ``name`` may mean: ``dc.creator`` may be one, or ``creator`` of ``dc``.
+
+    A key that holds U+0000 is taken for what stands before it: SQLite compares no more.
+    """
     name = name.removeprefix(METADATA)
     forms = dict.fromkeys([name, normalize("NFC", name), normalize("NFD", name)])
     paths = dict.fromkeys(path for form in forms for path in ((form,), tuple(form.split("."))))

@@ -34,6 +34,11 @@ def vocabulary_table(generation: int) -> str:
     return f"vocabulary_{generation}"
 
 
+def instances_table(generation: int) -> str:
+    """Name of the temporary table of the places where its terms stand."""
+    return f"instances_{generation}"
+
+
 def add(connection: apsw.Connection, embedder: EmbedderIdentity, *, building: bool) -> int:
     """Make an empty generation; its number."""
     connection.execute(
@@ -62,6 +67,14 @@ def add_vocabulary(connection: apsw.Connection, number: int) -> None:
     connection.execute(
         f"CREATE VIRTUAL TABLE {vocabulary_table(number)} "
         f"USING fts5vocab({lexical_table(number)}, row)"
+    )
+
+
+def add_instances(connection: apsw.Connection, number: int) -> None:
+    """Make the view of a lexical index by the places of its terms, for this connection alone."""
+    connection.execute(
+        f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{instances_table(number)} "
+        f"USING fts5vocab(main, {lexical_table(number)}, instance)"
     )
 
 

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from merestone.files import flush
 from merestone.storage.failures import made
-from merestone.storage.schema import flush
 from merestone.types import StoreBusyError, StoreError
 
 # SQLite's shared memory works only between processes of one machine, and locks of these file

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from threading import Lock
+from functools import partial
 from typing import TypeAlias
 
 import apsw
 
 from merestone.storage.generations import lexical_table, vocabulary_table
 from merestone.storage.rows import Row, number_list, value_of
+from merestone.storage.term_memory import Remembered
 from merestone.types import Phrase, Scored, TermCounts
 
 Visible: TypeAlias = Callable[[Iterable[int]], set[int]]
@@ -32,36 +34,19 @@ _REMAINING = 3
 # their place keeps one term one token.
 _UNSTORABLE = re.compile("[\\s\x00-\x1f\x7f-\x9f\u180e\ud800-\udfff]")
 
-_MOST_COUNTS = 100_000
-"""Terms whose counts are remembered."""
-
 _TAKEN = 4
 """So many times the limit are ranked at first where some may be hidden from the reader."""
-
-
-class TermMemory:
-    """How many chunks hold a term, as far as the newest state was asked for it: counting reads
-    the whole list of those that do, and one question asks several times.
-
-    May be used from several threads.
-    """
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._state: tuple[object, ...] = ()
-        self._counts: dict[str, int] = {}
-
-    def of(self, state: tuple[object, ...]) -> dict[str, int]:
-        """Counts of a state of the library, to be read and added to."""
-        with self._lock:
-            if state != self._state or len(self._counts) > _MOST_COUNTS:
-                self._state, self._counts = state, {}
-            return self._counts
 
 
 def stored_term(term: str) -> str:
     """``term`` as one token of the index."""
     return term if term.isalnum() else _UNSTORABLE.sub("\ufffd", term)
+
+
+def is_token(term: str) -> bool:
+    """True if a searched term is in the index under just these characters; FTS5 parts a phrase,
+    and finds what it folds as something else."""
+    return " " not in term and term.casefold() == term
 
 
 def _searched(term: str) -> str:
@@ -99,16 +84,63 @@ def search(
     limit: int,
     permitted: Sequence[int] | None,
     visible: Visible | None,
-    counts: dict[str, int],
+    remembered: Remembered,
 ) -> list[Scored]:
     """Best ``limit`` chunks that hold any of ``terms``, of the documents of these
     numbers and of the chunks that are ``visible`` (``None``: all are)."""
-    wanted = _useful(connection, generation, terms, counts)
+    wanted = _useful(connection, generation, terms, remembered.counts)
     if not wanted or limit <= 0:
         return []
+    postings = remembered.postings(connection, generation)
+    if postings is None:
+        return _by_fts5(connection, generation, wanted, limit, permitted, visible)
+    matches = postings.matches(connection, wanted)
+    if permitted is not None:
+        visible = partial(_those_of_documents, connection, permitted)
+    elif visible is None:
+        return matches.best(limit)
+    best = matches.best(_TAKEN * limit)
+    seen = visible([each.number for each in best])
+    found = [each for each in best if each.number in seen]
+    if len(found) >= limit or len(best) < _TAKEN * limit:
+        return found[:limit]
+    # What is hidden took the places of what is not: all that may be seen, then.
+    if permitted is not None:
+        return matches.among(_of_documents(connection, permitted)).best(limit)
+    return matches.among(list(visible(matches.numbers.tolist()))).best(limit)
+
+
+def _of_documents(connection: apsw.Connection, documents: Sequence[int]) -> list[int]:
+    """Numbers of all chunks of these documents that the reader may see."""
+    query = "SELECT json_group_array(number) FROM chunk WHERE document IN "
+    query += "(SELECT value FROM json_each(?))"
+    found: list[int] = json.loads(value_of(connection, query, (number_list(documents),)))
+    return found
+
+
+def _those_of_documents(
+    connection: apsw.Connection, documents: Sequence[int], numbers: Iterable[int]
+) -> set[int]:
+    """Those of the chunks that are of these documents and the reader may see."""
+    rows = connection.execute(
+        "SELECT c.number FROM json_each(?) AS wanted CROSS JOIN chunk AS c "
+        "ON c.number = wanted.value WHERE c.document IN (SELECT value FROM json_each(?))",
+        (number_list(numbers), number_list(documents)),
+    )
+    return {number for (number,) in rows}
+
+
+def _by_fts5(
+    connection: apsw.Connection,
+    generation: int,
+    wanted: Sequence[str],
+    limit: int,
+    permitted: Sequence[int] | None,
+    visible: Visible | None,
+) -> list[Scored]:
     table = lexical_table(generation)
-    query = f"SELECT rowid, {_bm25(table)} AS score FROM {table} WHERE {table} MATCH ?"
-    values: list[object] = [_match(wanted)]
+    query = f"SELECT rowid, {bm25(table)} AS score FROM {table} WHERE {table} MATCH ?"
+    values: list[object] = [match(wanted)]
     if permitted is not None:
         # The plus keeps SQLite from running the match once for each permitted chunk.
         query += (
@@ -133,17 +165,20 @@ def scores(
     generation: int,
     terms: Sequence[str],
     numbers: Sequence[int],
-    counts: dict[str, int],
+    remembered: Remembered,
 ) -> dict[int, float]:
     """Scores of given chunks, as :func:`search` gives them."""
-    wanted = _useful(connection, generation, terms, counts)
+    wanted = _useful(connection, generation, terms, remembered.counts)
     if not wanted or not numbers:
         return {}
+    postings = remembered.known_postings()
+    if postings is not None:
+        return postings.scores(connection, wanted, numbers)
     table = lexical_table(generation)
     rows = connection.execute(
-        f"SELECT rowid, {_bm25(table)} FROM {table} WHERE {table} MATCH ? "
+        f"SELECT rowid, {bm25(table)} FROM {table} WHERE {table} MATCH ? "
         "AND +rowid IN (SELECT value FROM json_each(?))",
-        (_match(wanted), number_list(numbers)),
+        (match(wanted), number_list(numbers)),
     )
     return dict(rows)
 
@@ -183,10 +218,11 @@ def _visible_holders(connection: apsw.Connection, generation: int, term: str) ->
         f"SELECT COUNT(*) FROM {table} WHERE {table} MATCH ? "
         "AND +rowid IN (SELECT number FROM chunk)"
     )
-    return int(value_of(connection, query, (_match([term]),)))
+    return int(value_of(connection, query, (match([term]),)))
 
 
-def _bm25(table: str) -> str:
+def bm25(table: str) -> str:
+    """The score of a row, as SQL."""
     # FTS5 gives the better match the smaller number.
     return f"-bm25({table})"
 
@@ -225,7 +261,7 @@ def _holders(
     return known
 
 
-def _match(terms: Iterable[str]) -> str:
+def match(terms: Iterable[str]) -> str:
     """An FTS5 expression; a quoted string has no operators but its own quotes, doubled."""
     quoted = (term.replace('"', '""') for term in terms)
     return "terms : (" + " OR ".join(f'"{term}"' for term in quoted) + ")"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import apsw
 
+from merestone.files import flush
 from merestone.storage import faults, generations
 from merestone.storage.failures import not_a_library
 from merestone.types import EmbedderIdentity, StoreError
@@ -188,17 +189,6 @@ def create(path: Path, embedder: EmbedderIdentity) -> None:
 
 
 _CREATE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI
-
-
-def flush(path: Path) -> None:
-    """Make a file, or the names in a folder, survive a power cut."""
-    if path.is_dir() and os.name == "nt":
-        return  # Windows has no handle for a folder; NTFS journals the rename
-    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def recognise(connection: apsw.Connection, path: Path) -> int:

@@ -8,7 +8,8 @@ temporary tables when a snapshot begins; they belong to its transaction and end 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from threading import Lock
 
 import apsw
@@ -131,16 +132,22 @@ def enter(
     return is_limited or bool(hidden)
 
 
-def _fill(connection: apsw.Connection, table: str, rows: list[tuple[int, ...]]) -> None:
-    marks = ", ".join("?" * len(rows[0])) if rows else ""
-    # Reading connections refuse to write, to temporary tables too.
+@contextmanager
+def temporary_tables(connection: apsw.Connection) -> Iterator[None]:
+    """Let the block write temporary tables, which reading connections refuse as any others."""
     connection.execute("PRAGMA query_only = 0").fetchall()
     try:
+        yield
+    finally:
+        connection.execute("PRAGMA query_only = 1").fetchall()
+
+
+def _fill(connection: apsw.Connection, table: str, rows: list[tuple[int, ...]]) -> None:
+    marks = ", ".join("?" * len(rows[0])) if rows else ""
+    with temporary_tables(connection):
         connection.execute(f"DELETE FROM temp.{table}")
         if rows:
             connection.executemany(f"INSERT INTO temp.{table} VALUES ({marks})", rows)
-    finally:
-        connection.execute("PRAGMA query_only = 1").fetchall()
 
 
 def _classes(connection: apsw.Connection) -> dict[int, Allow]:

@@ -12,6 +12,7 @@ from merestone.storage import generations, integrity, lexical, rows, scope
 from merestone.storage.ann_paths import graph_files
 from merestone.storage.filters import Selected, fields, select
 from merestone.storage.scope import Judgements
+from merestone.storage.term_memory import TermMemory
 from merestone.types import (
     Chunk,
     Document,
@@ -67,7 +68,7 @@ class SQLiteSnapshot:
         judgements: Judgements,
         reader: Reader,
         generation: int | None,
-        terms: lexical.TermMemory,
+        terms: TermMemory,
     ) -> None:
         self._open: apsw.Connection | None = connection
         self._path = path
@@ -84,7 +85,7 @@ class SQLiteSnapshot:
             if generation is None
             else generations.numbered(connection, generation)
         )
-        self._counts = terms.of((*row, self._generation.number))
+        self._remembered = terms.of((*row, self._generation.number))
         self._is_limited = scope.enter(connection, reader, self._generation.number, judgements, row)
 
     def search_by(self, graph: GraphSettings, cache: Callable[[], GraphCache]) -> None:
@@ -139,9 +140,10 @@ class SQLiteSnapshot:
         one of them names."""
         return rows.records(self._connection, within)
 
-    def document_ids(self) -> list[str]:
-        """Ids of all documents, in order."""
-        return rows.document_ids(self._connection)
+    def document_ids(self, where: Filter | None = None) -> list[str]:
+        """Ids of all documents, or of those that ``where`` lets through, in order."""
+        permitted = None if where is None else self._selected(where).numbers
+        return rows.document_ids(self._connection, permitted)
 
     def record(self, document: str) -> DocumentRecord | None:
         """What is known of one document."""
@@ -188,20 +190,21 @@ class SQLiteSnapshot:
         visible = self._live if self._is_limited else None
         number = self._generation.number
         return lexical.search(
-            self._connection, number, terms, limit, permitted, visible, self._counts
+            self._connection, number, terms, limit, permitted, visible, self._remembered
         )
 
     def lexical_scores(self, terms: Sequence[str], numbers: Sequence[int]) -> dict[int, float]:
         """BM25 of these chunks; those that hold no term are absent."""
         visible = sorted(self._live(numbers))
         number = self._generation.number
-        return lexical.scores(self._connection, number, terms, visible, self._counts)
+        return lexical.scores(self._connection, number, terms, visible, self._remembered)
 
     def term_counts(self, terms: Sequence[str]) -> TermCounts:
         """Chunks, and how many of them hold each of ``terms``, as far as the reader may know."""
         visible = self.chunk_count() if self._is_limited else None
         number = self._generation.number
-        return lexical.term_counts(self._connection, number, terms, self._counts, visible)
+        counts = self._remembered.counts
+        return lexical.term_counts(self._connection, number, terms, counts, visible)
 
     def dense(self, vector: Vectors, limit: int, where: Filter | None = None) -> list[Scored]:
         """Best ``limit`` chunks by dot product with ``vector`` of shape ``(dimension,)``, as a

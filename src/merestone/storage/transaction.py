@@ -12,11 +12,11 @@ from merestone.storage import faults, generations, lexical
 from merestone.storage.codec import (
     encode_body,
     encode_edits,
-    from_sql,
     id_list,
     to_json,
     to_sql,
 )
+from merestone.storage.put_checks import check_put, duplicate_chunk
 from merestone.storage.rows import (
     PLACE_COLUMNS,
     RECORD_COLUMNS,
@@ -27,6 +27,7 @@ from merestone.storage.rows import (
     record_row,
     value_of,
 )
+from merestone.storage.stored import StoredChunk, StoredDocument, stored_chunks, stored_document
 from merestone.types import (
     Allow,
     Change,
@@ -59,41 +60,6 @@ _CHANGED_RECORD = (
     f"UPDATE document SET ({RECORD_COLUMNS}) = "
     f"({', '.join('?' * (RECORD_COLUMNS.count(',') + 1))}) WHERE number = ?"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _StoredDocument:
-    number: int
-    row: Row
-    """The values of ``RECORD_COLUMNS``."""
-
-    @property
-    def version(self) -> str:
-        return self.row[1]  # type: ignore[no-any-return]
-
-    @property
-    def pipeline(self) -> str:
-        return self.row[4]  # type: ignore[no-any-return]
-
-    @property
-    def access(self) -> int:
-        return self.row[-2]  # type: ignore[no-any-return]
-
-    @property
-    def total(self) -> int:
-        return self.row[-1]  # type: ignore[no-any-return]
-
-
-@dataclass(frozen=True, slots=True)
-class _StoredChunk:
-    number: int
-    input_hash: str
-    place: Row
-    """The values of ``PLACE_COLUMNS``."""
-
-    def gone(self, identifier: str) -> RemovedChunk:
-        """What the history says of it once it went."""
-        return RemovedChunk(identifier, self.place[1], self.place[2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +111,9 @@ class Transaction:
             self._connection.execute("UPDATE meta SET library_version = ?", (self._version,))
 
     def _put(self, change: Put) -> None:
-        _check_put(change)
+        check_put(change)
         record = change.record
-        stored = self._stored(record.id, self._generation.number)
+        stored = stored_document(self._connection, record.id, self._generation.number)
         access = self._class_of(record.access)
         number = self._store_record(stored, record_row(record, access, len(change.rows)))
         self._store_body(number, change)
@@ -163,9 +129,9 @@ class Transaction:
         record, edits = change.record, change.edits
         if self._generation.number != self._answering:
             # The history tells what a reader sees change when this generation takes over.
-            before = self._stored(record.id, self._answering)
+            before = stored_document(self._connection, record.id, self._answering)
             if before is not None:
-                old = self._stored_chunks(before.number)
+                old = stored_chunks(self._connection, before.number)
                 ids = [row.chunk.id for row in change.rows]
                 added = [identifier for identifier in ids if identifier not in old]
                 removed = [
@@ -180,7 +146,7 @@ class Transaction:
         self._note(record.id, record.version, added, removed, record.moved_from, access, edits)
 
     def _touch(self, record: DocumentRecord) -> None:
-        stored = self._stored(record.id, self._generation.number)
+        stored = stored_document(self._connection, record.id, self._generation.number)
         access = self._class_of(record.access)
         number = self._store_record(
             stored, record_row(record, access, stored.total if stored else 0)
@@ -194,10 +160,10 @@ class Transaction:
     def _delete(self, document: str, leave_out: bool) -> None:
         if leave_out:
             self._change("INSERT OR IGNORE INTO left_out VALUES (?)", (to_sql(document),))
-        stored = self._stored(document, self._generation.number)
+        stored = stored_document(self._connection, document, self._generation.number)
         if stored is None:
             return
-        chunks = self._stored_chunks(stored.number)
+        chunks = stored_chunks(self._connection, stored.number)
         self._drop_chunks([chunk.number for chunk in chunks.values()])
         self._change("DELETE FROM document_body WHERE document = ?", (stored.number,))
         self._change("DELETE FROM document WHERE number = ?", (stored.number,))
@@ -208,15 +174,15 @@ class Transaction:
     def flip(self) -> None:
         """Let the generation that is written to answer."""
         for document in generations.lost_by_flip(self._connection, self._generation.number):
-            stored = self._stored(document, self._answering)
+            stored = stored_document(self._connection, document, self._answering)
             if stored is not None:
-                self._note_removal(document, stored, self._stored_chunks(stored.number))
+                self._note_removal(document, stored, stored_chunks(self._connection, stored.number))
         self._change("UPDATE meta SET generation = ?", (self._generation.number,))
         self._change("UPDATE generation SET building = 0", ())
         self._change("UPDATE meta SET library_version = ?", (self._version,))
 
     def _note_removal(
-        self, document: str, stored: _StoredDocument, chunks: Mapping[str, _StoredChunk]
+        self, document: str, stored: StoredDocument, chunks: Mapping[str, StoredChunk]
     ) -> None:
         removed = [chunk.gone(identifier) for identifier, chunk in chunks.items()]
         self._note(document, "", [], removed, None, stored.access)
@@ -231,12 +197,7 @@ class Transaction:
             return self._connection.last_insert_rowid()
         return int(row[0])
 
-    def _stored(self, document: str, generation: int) -> _StoredDocument | None:
-        query = f"SELECT number, {RECORD_COLUMNS} FROM document WHERE generation = ? AND id = ?"
-        row = self._connection.execute(query, (generation, to_sql(document))).fetchone()
-        return _StoredDocument(row[0], row[1:]) if row else None
-
-    def _store_record(self, stored: _StoredDocument | None, row: Row) -> int:
+    def _store_record(self, stored: StoredDocument | None, row: Row) -> int:
         if stored is None:
             self._change(_NEW_RECORD, (self._generation.number, *row))
             return self._connection.last_insert_rowid()
@@ -257,7 +218,7 @@ class Transaction:
 
         ``reindex`` says that equal inputs may have other terms than those that are stored.
         """
-        stored = self._stored_chunks(document)
+        stored = stored_chunks(self._connection, document)
         wanted = {row.chunk.id: row for row in change.rows}
         kept = {
             identifier: stored[identifier]
@@ -294,19 +255,6 @@ class Transaction:
         )
         return new, gone
 
-    def _stored_chunks(self, document: int) -> dict[str, _StoredChunk]:
-        """Chunks of a document by id, in order."""
-        rows = self._connection.execute(
-            f"SELECT number, id, input_hash, {PLACE_COLUMNS} FROM chunk "
-            "WHERE generation = (SELECT generation FROM document WHERE number = ?1) "
-            "AND document = ?1 ORDER BY ordinal",
-            (document,),
-        )
-        return {
-            from_sql(identifier): _StoredChunk(number, input_hash, tuple(place))
-            for number, identifier, input_hash, *place in rows
-        }
-
     def _add_chunks(
         self, document: int, access: int, rows: Sequence[ChunkRow], metadata: str
     ) -> None:
@@ -341,7 +289,7 @@ class Transaction:
         try:
             self._connection.executemany(_NEW_CHUNK, values)
         except apsw.ConstraintError as error:
-            raise _duplicate(rows[0].chunk.document, "of another document") from error
+            raise duplicate_chunk(rows[0].chunk.document, "of another document") from error
 
     def _drop_chunks(self, numbers: Sequence[int]) -> None:
         if not numbers:
@@ -421,34 +369,3 @@ class Transaction:
         self._connection.execute(query, values)
         if self._connection.total_changes() != before:
             self.changed = True
-
-
-def _check_put(change: Put) -> None:
-    """Raise :class:`StoreError` unless the parts of ``change`` belong together."""
-    record = change.record
-    name = record.id
-    chunks = [row.chunk for row in change.rows]
-    if len({chunk.id for chunk in chunks}) < len(chunks):
-        raise _duplicate(name, "of the same document")
-    if (change.document.id, change.document.version) != (name, record.version) or any(
-        (chunk.document, chunk.version) != (name, record.version) for chunk in chunks
-    ):
-        raise StoreError(
-            "put-mismatch",
-            f"Record, document and chunks given for {name!r} are not of one id and version.",
-            "Make all three from one reading of the document.",
-        )
-    if sorted(chunk.ordinal for chunk in chunks) != list(range(len(chunks))):
-        raise StoreError(
-            "chunk-order",
-            f"The {len(chunks)} chunks given for {name!r} are not numbered from 0 without gaps.",
-            "Look at the chunker: it must number its chunks in the order of the text.",
-        )
-
-
-def _duplicate(document: str, other: str) -> StoreError:
-    return StoreError(
-        "duplicate-chunk",
-        f"A chunk given for {document!r} has the id of another chunk {other}.",
-        "Look at how the ids are made: document id, text and occurrence number must enter them.",
-    )

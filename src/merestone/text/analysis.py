@@ -29,6 +29,7 @@ MAX_TERM = 64
 
 _CACHED_PIECE = 40
 _CACHE_SIZE = 1 << 16
+_PARTS_KEPT = 1 << 14
 
 _STEMMERS = {
     "ar": ("arabic", "arabic"),
@@ -193,7 +194,7 @@ def _memory(code: str) -> _Memory:
     return _Memory(code)
 
 
-_OPENING, _CLOSING = '("[', '.,;:!?)"]'
+_OPENING, _CLOSING = "([{<\"'`*,;:!?|=@$%&~^#+\\", ")]}>\"'`*,;:!?|=@$%&~^.-/\\"
 """What may stand around a word and is no part of a run of ASCII characters there."""
 
 
@@ -203,6 +204,8 @@ def _piece_terms(piece: str, code: str) -> list[str]:
         word = piece.lstrip(_OPENING).rstrip(_CLOSING)
         if word.isalpha() and not _is_camel(word):
             return [_stem(word.lower()[:MAX_TERM], code)]
+        if word.isdigit():
+            return [word[:MAX_TERM]]
     found: list[str] = []
     for run in _runs(_prepared(piece)):
         kind, content = run.lastgroup, run[0]
@@ -299,6 +302,8 @@ def _word_terms(run: str, code: str) -> list[str]:
 def _collect_parts(token: str, level: int, parts: list[str]) -> None:
     """``token``, and what it falls into at path marks, affixes, stops, other marks, capitals."""
     parts.append(token)
+    if token.isalnum():
+        level = _CAPITALS  # without marks only capitals part it
     for index in range(level, len(_SPLITS)):
         smaller = _SPLITS[index](token)
         if smaller != [token]:
@@ -339,6 +344,7 @@ def _split_capitals(word: str) -> list[str]:
 
 
 _SPLITS = (_split_paths, _strip_affixes, _split_stops, _split_words, _split_capitals)
+_CAPITALS = _SPLITS.index(_split_capitals)
 
 
 def _is_camel(word: str) -> bool:
@@ -350,7 +356,9 @@ def _is_camel(word: str) -> bool:
     return any(map(str.isupper, word[1:])) and any(map(str.islower, word))
 
 
+@lru_cache(maxsize=_PARTS_KEPT)
 def _term(part: str, code: str) -> str:
+    """A part as a term. The same parts come in many identifiers."""
     folded = _folded(part.replace(",", ""))[:MAX_TERM]
     if folded.isalpha() or not _UNSTEMMED.search(folded):
         return _stem(folded, code)

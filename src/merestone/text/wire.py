@@ -9,7 +9,7 @@ or an attribute they become that character.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import Any
@@ -23,10 +23,12 @@ from merestone.types import (
     Segment,
     Segments,
     Status,
+    StoredSegments,
     Word,
 )
 
 _PLAIN = ("id", "version", "source_hash", "uri", "title", "media_type", "language")
+_BLOCKS, _SEGMENTS = b',"blocks":[', b',"segments":['
 _INSIDE_PAIR = re.compile("(?<=[\ud800-\udbff])(?=[\udc00-\udfff])")
 
 
@@ -50,7 +52,7 @@ def structure_to_json(document: Document) -> dict[str, JSON]:
         "status": str(document.status),
         "encoding": document.encoding,
         "blocks": [block_to_json(block) for block in document.blocks],
-        "segments": document.segments.items,
+        "segments": list(document.segments.items),
         "pages": [_page_to_json(page) for page in document.pages],
         # Lengths of lines, not offsets: they repeat, so they compress.
         "lines": [*starts[:1], *(after - before for before, after in pairwise(starts))],
@@ -58,18 +60,29 @@ def structure_to_json(document: Document) -> dict[str, JSON]:
     }
 
 
+def without_blocks(written: bytes) -> bytes:
+    """What :func:`structure_to_json` gave, as JSON, without its blocks, which are most of it.
+
+    Inside texts quotes are escaped, so the keys stand only where they are keys: before the blocks
+    there are only texts, behind the segments only texts, numbers and lists.
+    """
+    first, last = written.find(_BLOCKS), written.rfind(_SEGMENTS)
+    return written if first < 0 or last < first else written[:first] + written[last:]
+
+
 def with_structure(
     document: Document, parts: Mapping[str, Any], *, blocks: bool = True
 ) -> Document:
-    """``document`` with what :func:`structure_to_json` gave, or all of it but the blocks, which
-    take longest. Raises ``ValueError``, ``KeyError`` or ``TypeError`` for parts of another
-    shape."""
+    """``document`` with what :func:`structure_to_json` gave, or all of it but the blocks; segments
+    are then made when they are asked for. Raises ``ValueError``, ``KeyError`` or ``TypeError`` for
+    parts of another shape."""
+    segments: Sequence[Segment] = StoredSegments(parts["segments"])
     return replace(
         document,
         status=Status(parts["status"]),
         encoding=parts["encoding"],
         blocks=tuple(Block(*block) for block in parts["blocks"]) if blocks else (),
-        segments=Segments(tuple(Segment(*segment) for segment in parts["segments"])),
+        segments=Segments(tuple(segments) if blocks else segments),
         pages=tuple(_page_from_json(page) for page in parts["pages"]),
         line_starts=tuple(accumulate(parts["lines"])),
         warnings=tuple(DocumentWarning(*warning) for warning in parts["warnings"]),
@@ -108,4 +121,4 @@ def _page_to_json(page: Page) -> list[JSON]:
 
 def _page_from_json(parts: list[Any]) -> Page:
     page = Page(*parts)
-    return replace(page, words=tuple(Word(*word) for word in page.words))
+    return replace(page, words=tuple(map(Word._make, page.words)))

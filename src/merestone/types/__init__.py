@@ -126,7 +126,14 @@ from merestone.types.report import (
     SizeSummary,
     Tally,
 )
-from merestone.types.segments import Segment, SegmentKind, Segments, SourceSpan, Span
+from merestone.types.segments import (
+    Segment,
+    SegmentKind,
+    Segments,
+    SourceSpan,
+    Span,
+    StoredSegments,
+)
 from merestone.types.settings import (
     CONFIG_FILE,
     CONTEXT_ROLES,
@@ -268,6 +275,7 @@ __all__ = [
     "Store",
     "StoreBusyError",
     "StoreError",
+    "StoredSegments",
     "SuggestSettings",
     "SyncReport",
     "Tally",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Literal, NamedTuple
 
@@ -89,11 +89,17 @@ class SearchResult:
             "verdict": self.verdict,
             "hits": [hit.to_json() for hit in self.hits],
         }
-        if self.notes:
-            answer["notes"] = list(self.notes)
-        if self.trace:
-            answer["trace"] = [dict(entry) for entry in self.trace]
-        return answer
+        return answer | _remarks(self.notes, self.trace)
+
+
+def _remarks(notes: Sequence[str], trace: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
+    """What an answer has besides, in JSON; nothing where there is nothing to say."""
+    told: dict[str, JSON] = {}
+    if notes:
+        told["notes"] = list(notes)
+    if trace:
+        told["trace"] = [dict(entry) for entry in trace]
+    return told
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,11 +238,7 @@ class ContextResult:
         }
         if self.plan:
             answer["plan"] = self.plan.to_json()
-        if self.notes:
-            answer["notes"] = list(self.notes)
-        if self.trace:
-            answer["trace"] = [dict(entry) for entry in self.trace]
-        return answer
+        return answer | _remarks(self.notes, self.trace)
 
 
 @dataclass(frozen=True, slots=True)

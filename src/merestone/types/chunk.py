@@ -125,6 +125,10 @@ class Chunk:
     config: str = ""
     """Fingerprint of the chunking that made it."""
 
+    def __hash__(self) -> int:
+        # Attributes and metadata are mappings, which have no hash. Equal chunks have one id.
+        return hash(self.id)
+
     def to_json(self) -> dict[str, JSON]:
         """The shape that command line, REST and ``export`` share."""
         return {

@@ -40,6 +40,7 @@ CODES: dict[str, str] = {
         "rules of access. The message names the file and the place of the fault."
     ),
     "empty-query": "A search needs words. White space alone asks for nothing.",
+    "query-not-text": "A search or a context was asked for something that is no text.",
     "export-needs-library": (
         "The format has the texts of the documents in it, and no library was given to take them "
         "from. Give one, or choose another format."
@@ -88,6 +89,10 @@ CODES: dict[str, str] = {
     "invalid-name": (
         "Something other than a list of names was given where documents or paths are wanted. Give "
         "texts or paths."
+    ),
+    "invalid-limit": (
+        "Tuning holds other configurations against the library as it is, so that it needs two at "
+        "least. Give a limit of 2 or more."
     ),
     "invalid-k": "A search has to ask for at least one hit.",
     "invalid-target": (
@@ -164,6 +169,10 @@ CODES: dict[str, str] = {
         "A question of that id is in the file already and says something else. Give another id, or "
         "edit the file."
     ),
+    "questions-busy": (
+        "Another process kept the file of questions for half a minute while this one wanted to "
+        "change it. Nothing was changed; wait until the other is done, or end it."
+    ),
     "questions-not-found": (
         "There is no file of questions where one was looked for, or not just one. `merestone "
         "questions add` and `suggest` begin one."
@@ -183,6 +192,10 @@ CODES: dict[str, str] = {
     "span-outside-text": (
         "A cutting that is to be examined has a range that the document's text does not. "
         "Offsets count code points of the text as Merestone read it, not bytes."
+    ),
+    "invalid-tokenizer": (
+        "What is to count tokens is neither a tokenizer nor the name or the file of one. Names are "
+        "words, characters, and those of OpenAI's encodings such as cl100k_base."
     ),
     "tokenizer-unreadable": "The file is not a tokenizer.json of the Hugging Face format.",
     "unknown-expansion": (
@@ -267,9 +280,19 @@ CODES: dict[str, str] = {
         "A line of a file of records is no JSON object, so it could be any document. The others "
         "are read, and nothing is removed until the file is mended."
     ),
+    "record-line-too-large": (
+        "A line of a file of records has more bytes than a document may have, and no key among the "
+        "first of them, so it could be any document. The others are read, and nothing is removed "
+        "until the key stands first or the line is shorter."
+    ),
     "record-without-key": (
         "Rows or records of a source have no key (NULL or empty), so they can have no id. They "
         "are left out and told of once."
+    ),
+    "robots-disallow": (
+        "The robots.txt of a server closes pages to programs that a list or a sitemap names. They "
+        "are not fetched and told of once, and what is stored of them stays; exclude them, or set "
+        "robots = false on the source if you may fetch them."
     ),
     "redirect-refused": (
         "A page leads on too often, to something other than a page, out of encryption or from a "

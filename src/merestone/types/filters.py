@@ -40,7 +40,8 @@ class _Combined:
 @dataclass(frozen=True, slots=True)
 class Comparison(_Combined):
     """``field operator value`` of a filter. ``value`` is a list for ``in``, and a pair of the
-    lowest and the highest for ``between``. ``None`` is the value of a field that is not there."""
+    lowest and the highest for ``between``. ``None``, in a text ``null``, is the value of a field
+    that is not there, and of one that a document says is null."""
 
     field: str
     operator: Operator

@@ -70,6 +70,21 @@ class DocumentRecord:
     access: Allow = UNSAID
     """Who may read it, by the rules of the last sync."""
 
+    def to_json(self) -> dict[str, JSON]:
+        """What a list of documents says of it, for whoever may read it."""
+        return {
+            "document": self.id,
+            "version": self.version,
+            "title": self.title,
+            "media_type": self.media_type,
+            "status": str(self.status),
+            "language": self.language,
+            "uri": self.uri,
+            "size": self.size,
+            "indexed": self.indexed_at,
+            "metadata": dict(self.metadata),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class ChunkRow:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import Literal, NamedTuple
+from operator import attrgetter
+from typing import Any, Literal, NamedTuple, overload
 
 
 class Span(NamedTuple):
@@ -49,6 +50,46 @@ class Segment(NamedTuple):
     page: int | None = None
 
 
+class StoredSegments(Sequence[Segment]):
+    """Segments that are made of what was stored when they are asked for: a document has thousands,
+    and where one passage stands takes few. Equal to a tuple of the same segments."""
+
+    __slots__ = ("_rows",)
+
+    def __init__(self, rows: Sequence[Sequence[Any]]) -> None:
+        """Raises ``ValueError`` or ``TypeError`` for rows of another length."""
+        if not set(map(len, rows)) <= {len(Segment._fields)}:
+            raise ValueError("A segment has other fields.")
+        self._rows = rows
+
+    @overload
+    def __getitem__(self, index: int) -> Segment: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Segment, ...]: ...
+    def __getitem__(self, index: int | slice) -> Segment | tuple[Segment, ...]:
+        if isinstance(index, slice):
+            return tuple(map(Segment._make, self._rows[index]))
+        return Segment._make(self._rows[index])
+
+    def __iter__(self) -> Iterator[Segment]:
+        return map(Segment._make, self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __eq__(self, other: object) -> bool:
+        return tuple(self) == (tuple(other) if isinstance(other, StoredSegments) else other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+    def __reduce__(self) -> tuple[type[tuple[Segment, ...]], tuple[tuple[Segment, ...]]]:
+        return tuple, (tuple(self),)
+
+
 @dataclass(frozen=True)
 class Segments:
     """The map between a document's text and its source.
@@ -57,7 +98,7 @@ class Segments:
     order: a page footer can stand after the body in the text and before it on the page.
     """
 
-    items: tuple[Segment, ...]
+    items: Sequence[Segment]
 
     @classmethod
     def identity(cls, length: int, source_offset: int = 0) -> Segments:
@@ -73,17 +114,14 @@ class Segments:
             item.kind == "copy" and item.page is None for item in self.items
         )
 
-    @cached_property
-    def _starts(self) -> list[int]:
-        return [item.start for item in self.items]
-
     def _overlapping(self, span: tuple[int, int]) -> Iterator[Segment]:
         if span[0] >= span[1]:
             return
-        index = max(0, bisect_right(self._starts, span[0]) - 1)
+        index = max(0, bisect_right(self.items, span[0], key=attrgetter("start")) - 1)
         while index > 0 and self.items[index - 1].end > span[0]:
             index -= 1
-        for item in self.items[index:]:
+        for at in range(index, len(self.items)):
+            item = self.items[at]
             if item.start >= span[1]:
                 return
             if item.end > span[0]:

@@ -47,7 +47,14 @@ class SourceSettings:
     urls: tuple[str, ...] = ()
     """The documents of the kind ``urls``."""
     hosts: tuple[str, ...] = ()
-    """Hosts that pages of a sitemap may be on besides its own."""
+    """Hosts that pages of a sitemap may be on besides its own. They too are sent what ``user`` or
+    ``token_env`` says, and so are those of a list."""
+    robots: bool = True
+    """Whether pages of a list or a sitemap are left out that ``robots.txt`` closes to programs."""
+    user: str = ""
+    """Sent to the servers of pages with the password that ``password_env`` names."""
+    token_env: str = ""
+    """Environment variable that holds the token that servers of pages are sent."""
     query: str = ""
     """One ``SELECT``; each of its rows is a document."""
     key: str = ""
@@ -59,7 +66,7 @@ class SourceSettings:
     media_type: str | None = None
     """Of that text; ``None``: by the key, if it is the name of a text file, else plain text."""
     password_env: str = ""
-    """Environment variable that holds the password of the kind ``sql``."""
+    """Environment variable that holds the password of the kind ``sql``, or that of ``user``."""
     options: Mapping[str, JSON] = field(default_factory=dict, repr=False)
     """For the file system, the transfer or the plugin. May hold secrets: never shown."""
 

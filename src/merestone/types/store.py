@@ -81,8 +81,8 @@ class Snapshot(Protocol):
         """Documents by id: all, or those that are one of ``within`` or in a folder or source that
         one of them names."""
 
-    def document_ids(self) -> list[str]:
-        """Ids of all documents, in order."""
+    def document_ids(self, where: Filter | None = None) -> list[str]:
+        """Ids of all documents, or of those that ``where`` lets through, in order."""
 
     def record(self, document: str) -> DocumentRecord | None: ...
 

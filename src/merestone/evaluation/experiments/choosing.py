@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from os import PathLike
 
+from merestone.evaluation.experiments.asking import Asking
 from merestone.evaluation.experiments.comparing import comparison_of, default_measures
 from merestone.evaluation.experiments.comparison import Comparison
 from merestone.evaluation.experiments.configurations import DEFAULT_NAME, Configuration
 from merestone.evaluation.experiments.halves import Halves, split_questions
-from merestone.evaluation.experiments.scratch import Experiments, Trial, open_experiments
+from merestone.evaluation.experiments.scratch import Experiments, open_experiments
 from merestone.evaluation.experiments.search import Search
 from merestone.evaluation.experiments.tuning import Tuning, front_of
 from merestone.evaluation.experiments.variables import (
@@ -27,10 +27,8 @@ from merestone.evaluation.experiments.variables import (
 )
 from merestone.evaluation.measures.spans import at
 from merestone.evaluation.questions.values import Question
-from merestone.evaluation.runs.evaluating import evaluate
 from merestone.evaluation.runs.values import PRECISE, QuestionResult, Run
 from merestone.evaluation.runs.views import CONTEXT
-from merestone.evaluation.statistics.contrasts import people_first
 from merestone.evaluation.statistics.intervals import difference
 from merestone.library import Library
 from merestone.types import (
@@ -48,41 +46,6 @@ _CEILING = 0.97
 _WHOLE = 1.2
 """Chunks per document up to which cutting decides nothing."""
 _LIMIT = 40
-
-
-@dataclass(frozen=True, slots=True)
-class _Asking:
-    """How questions are put to each configuration."""
-
-    questions: dict[str, Question]
-    k: int | Sequence[int] | None
-    budgets: Sequence[int] | None
-    tokenizer: Tokenizer | str | PathLike[str] | None
-    as_owner: bool
-    mode: str
-    progress: ProgressCallback
-
-    def ask(
-        self,
-        trial: Trial,
-        ids: Sequence[str] | None = None,
-        *,
-        views: Sequence[str] | None = None,
-    ) -> Run:
-        wanted = list(self.questions) if ids is None else ids
-        run = evaluate(
-            trial.library,
-            [self.questions[id] for id in wanted],
-            k=self.k,
-            budgets=self.budgets,
-            tokenizer=self.tokenizer,
-            as_owner=self.as_owner,
-            mode=self.mode,
-            name=trial.configuration.name,
-            views=views,
-            progress=self.progress,
-        )
-        return replace(run, library_version=trial.library_version)
 
 
 def tune(
@@ -111,29 +74,31 @@ def tune(
     there, then tokens. ``variables`` are tried in the place of those of ``stages``; of all no more
     than ``limit`` configurations are.
 
-    Nothing of the library is changed. Raises ``SettingsError`` as ``compare`` does, and with code
-    ``too-few-questions`` if there are not even two to split.
+    Nothing of the library is changed. Raises ``SettingsError`` as ``compare`` does, with code
+    ``invalid-limit`` for a ``limit`` below 2, and ``too-few-questions`` if there are not even two
+    to split.
     """
-    asking = _Asking(
-        {question.id: question for question in questions},
-        k,
-        budgets,
-        tokenizer,
-        as_owner,
-        mode,
-        progress,
-    )
+    _check_limit(limit)
+    asking = Asking(k, budgets, tokenizer, as_owner, mode, progress)
+    asking.check(library, [measure] if measure else [])
+    by_id = {question.id: question for question in questions}
+
+    def chosen(ids: Sequence[str]) -> list[Question]:
+        return [by_id[id] for id in ids]
+
     start = Configuration(DEFAULT_NAME)
     with open_experiments(library, as_owner=as_owner, progress=progress) as experiments:
+        for option in (each for variable in variables for each in variable.options):
+            experiments.check(start.with_values(DEFAULT_NAME, option))
         with experiments.trial(start) as trial:
-            run = asking.ask(trial)
+            run = asking.ask(trial, list(by_id.values()))
         deciding = measure or at("GoldCoverage", run.main)
         usable = _usable(run, deciding)
         halves = split_questions(usable, seed)
         views = _views_for(deciding)
         search = Search(
             experiments,
-            lambda tried, ids: asking.ask(tried, ids, views=views),
+            lambda tried, ids: asking.ask(tried, chosen(ids), views=views),
             halves.choosing,
             deciding,
             limit,
@@ -146,7 +111,8 @@ def tune(
         else:
             types = _large_types(usable, halves) if "types" in stages else []
             candidate = _searched(search, start, library, experiments, mode, stages, types)
-        comparison = _confirmed(experiments, asking, start, candidate, halves, deciding)
+        confirming = chosen(halves.confirming)
+        comparison = _confirmed(experiments, asking, start, candidate, confirming, deciding)
     contrast = comparison.contrast(1, deciding) if comparison else None
     return Tuning(
         measure=deciding,
@@ -165,11 +131,22 @@ def tune(
     )
 
 
+def _check_limit(limit: object) -> None:
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 2:
+        raise SettingsError(
+            "invalid-limit",
+            f"Within {limit!r} configurations nothing can be tried: the library as it is is one.",
+            "Give a limit of 2 or more.",
+        )
+
+
 def _usable(run: Run, deciding: str) -> list[QuestionResult]:
-    """Questions to choose by and to confirm on: those of people, if there are enough of them."""
+    """Questions to choose by and to confirm on: those of people, or, where these are few and there
+    are more of them, made ones; never both together."""
     scored = [result for result in run.results if deciding in result.measures]
-    asked = people_first(scored)
-    usable = asked if len(asked) >= _FEW else scored
+    asked = [result for result in scored if not result.made]
+    made = [result for result in scored if result.made]
+    usable = asked if len(asked) >= min(_FEW, max(1, len(made))) else made
     if len(usable) >= 2:
         return usable
     known = sorted({name for result in run.results for name in result.measures})
@@ -185,6 +162,14 @@ def _usable(run: Run, deciding: str) -> list[QuestionResult]:
         "confirm on others.",
         f"Write more; below {_FEW} little can be told.",
     )
+
+
+def _whose(run: Run) -> str:
+    """Why made questions alone were looked at."""
+    asked = sum(not result.made for result in run.results)
+    if not asked:
+        return "All questions"
+    return f"Those that people asked ({asked}) are too few to tune by; the questions that were used"
 
 
 def _views_for(deciding: str) -> Sequence[str] | None:
@@ -249,10 +234,10 @@ def _large_types(results: Sequence[QuestionResult], halves: Halves) -> list[str]
 
 def _confirmed(
     experiments: Experiments,
-    asking: _Asking,
+    asking: Asking,
     start: Configuration,
     candidate: Configuration,
-    halves: Halves,
+    confirming: Sequence[Question],
     deciding: str,
 ) -> Comparison | None:
     """The library as it is and the candidate on the other half; ``None`` if they are the same."""
@@ -261,7 +246,7 @@ def _confirmed(
     runs, embedded = [], []
     for configuration in (start, candidate):
         with experiments.trial(configuration) as trial:
-            runs.append(asking.ask(trial, halves.confirming))
+            runs.append(asking.ask(trial, confirming))
         embedded.append(trial.embedded)
     return comparison_of(
         runs,
@@ -284,7 +269,7 @@ def _warnings(
         )
     if all(result.made for result in usable):
         found.append(
-            "All questions were made by a machine. They are easier than those that people ask, "
+            f"{_whose(run)} were made by a machine. They are easier than those that people ask, "
             "and what is best for them need not be best."
         )
     start = next(iter(search.attempts.values()))

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from os import PathLike
 
+from merestone.evaluation.experiments.asking import Asking
 from merestone.evaluation.experiments.comparison import Comparison, matrix_of
 from merestone.evaluation.experiments.configurations import DEFAULT_NAME, Configuration
 from merestone.evaluation.experiments.scratch import open_experiments
 from merestone.evaluation.measures.spans import NO_ANSWER, at
 from merestone.evaluation.questions.values import Question
-from merestone.evaluation.runs.evaluating import evaluate
-from merestone.evaluation.runs.grouping import grouped, mean_measures
-from merestone.evaluation.runs.values import PRECISE, Run
+from merestone.evaluation.runs.grouping import grouped, mean_documents, mean_measures
+from merestone.evaluation.runs.values import PRECISE, Run, people_first
 from merestone.evaluation.statistics.contrasts import contrasts_of
 from merestone.library import Library
 from merestone.types import (
@@ -62,6 +62,8 @@ def compare(
             "A comparison needs two configurations at least.",
             "Name another one, such as --with chunking.max_tokens=128.",
         )
+    asking = Asking(k, budgets, tokenizer, as_owner, mode, progress)
+    asking.check(library, measures or ())
     runs: list[Run] = []
     embedded: list[int] = []
     notes: list[str] = []
@@ -71,18 +73,7 @@ def compare(
         for done, configuration in enumerate(configurations):
             progress(Progress("compare", done, len(configurations), item=configuration.name))
             with experiments.trial(configuration) as trial:
-                run = evaluate(
-                    trial.library,
-                    questions,
-                    k=k,
-                    budgets=budgets,
-                    tokenizer=tokenizer,
-                    as_owner=as_owner,
-                    mode=mode,
-                    name=configuration.name,
-                    progress=progress,
-                )
-            runs.append(replace(run, library_version=trial.library_version))
+                runs.append(asking.ask(trial, questions))
             embedded.append(trial.embedded)
             notes += trial.notes
         return comparison_of(
@@ -133,6 +124,7 @@ def _limited(run: Run, questions: Set[tuple[str, str]]) -> Run:
         results=results,
         measures=mean_measures([each for each in results if not each.made]),
         groups={name: mean_measures(members) for name, members in groups.items()},
+        documents=mean_documents(people_first(results)),
     )
 
 

@@ -49,6 +49,15 @@ class Contrast:
         }
 
 
+def contrast_of(
+    contrasts: Sequence[Contrast], column: int, measure: str, group: str = ""
+) -> Contrast | None:
+    """The one of a run, a measure and a group of questions, if they were compared."""
+    wanted = (column, measure, group)
+    found = (each for each in contrasts if (each.column, each.measure, each.group) == wanted)
+    return next(found, None)
+
+
 @dataclass(frozen=True, slots=True)
 class MatrixRow:
     """One question in all runs."""
@@ -99,14 +108,7 @@ class Comparison:
 
     def contrast(self, column: int, measure: str, group: str = "") -> Contrast | None:
         """Of a run to the first one, if they were compared in that measure and group."""
-        return next(
-            (
-                each
-                for each in self.contrasts
-                if (each.column, each.measure, each.group) == (column, measure, group)
-            ),
-            None,
-        )
+        return contrast_of(self.contrasts, column, measure, group)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -137,12 +139,13 @@ class Comparison:
             "name": self.names[column],
             "run": run.id,
             "changes": configuration.to_json()["tables"] if configuration else None,
-            "questions": len(run.results),
+            "questions": len(run.counted),
+            "made_apart": len(run.apart),
             "embedded": self.embedded[column] if self.embedded else None,
             "costs": dict(run.costs),
             "measures": {
                 name: {"mean": each.mean, "low": each.low, "high": each.high}
-                for name, each in run.measures.items()
+                for name, each in run.means.items()
             },
         }
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from merestone import config
 from merestone.evaluation.experiments.configurations import Configuration
-from merestone.evaluation.questions.files import write_text
+from merestone.files import write_text
 from merestone.types import CONFIG_FILE, JSON, SettingsError
 
 _PYPROJECT = "pyproject.toml"

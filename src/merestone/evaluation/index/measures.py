@@ -10,6 +10,10 @@ from merestone.types import JSON
 WORTHWHILE_MS = 5.0
 """What a graph has to save of a query to be worth its memory, its building and what it misses."""
 
+FEWEST_ROWS = 2_000
+"""Below these a query takes so little that what both grow by is lost in the clock's noise: from so
+few nothing is said of other sizes."""
+
 
 class Times(NamedTuple):
     """CPU milliseconds of one query, over all queries."""
@@ -90,11 +94,13 @@ class IndexExamination:
     target: float
     measures: tuple[IndexMeasure, ...]
     chosen: IndexMeasure
-    growth: Growth
+    growth: Growth | None
+    """``None``: there are fewer than :data:`FEWEST_ROWS`, which tell nothing of other sizes."""
     equal_from: int | None
-    """Rows from which on a graph takes less of a query than the scan; ``None``: never."""
+    """Rows from which on a graph takes less of a query than the scan; ``None``: never, or it
+    can't be told."""
     pays_from: int | None
-    """Rows from which on it saves :data:`WORTHWHILE_MS`."""
+    """Rows from which on it saves :data:`WORTHWHILE_MS`; ``None`` likewise."""
 
     @property
     def exact(self) -> IndexMeasure:
@@ -160,7 +166,12 @@ def _findings(found: IndexExamination) -> list[str]:
             f'Set index = "hnsw", hnsw_links = {chosen.links} and hnsw_width = {chosen.width} in '
             "[retrieval], then sync."
         )
-    if found.pays_from is None:
+    if found.growth is None:
+        told.append(
+            f"From which size on a graph pays can't be told from {found.rows:,} vectors; "
+            f"{FEWEST_ROWS:,} are the least."
+        )
+    elif found.pays_from is None:
         told.append("By how both grow, a graph would pay at no size.")
     else:
         told.append(

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merestone.evaluation.index.measures import (
+    FEWEST_ROWS,
     WORTHWHILE_MS,
     FilteredMeasure,
     Growth,
@@ -104,8 +105,10 @@ def compare_indexes(
     best = min(good or measures[1:], key=lambda each: (each.times.median, each.bytes))
     saved = measures[0].times.median - best.times.median
     chosen = best if good and saved >= WORTHWHILE_MS else measures[0]
-    note("smaller size, for how both grow")
-    growth = _growth(examined, candidates, measures[0], best)
+    growth = None
+    if len(examined.vectors) >= FEWEST_ROWS:
+        note("smaller size, for how both grow")
+        growth = _growth(examined, candidates, measures[0], best)
     return IndexExamination(
         rows=len(examined.vectors),
         stored=examined.stored,
@@ -117,8 +120,8 @@ def compare_indexes(
         measures=tuple(measures),
         chosen=chosen,
         growth=growth,
-        equal_from=_size_of(growth, 0.0),
-        pays_from=_size_of(growth, WORTHWHILE_MS),
+        equal_from=_size_of(growth, 0.0) if growth else None,
+        pays_from=_size_of(growth, WORTHWHILE_MS) if growth else None,
     )
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 from merestone.evaluation.questions.json_form import (
     QuestionFormError,
@@ -16,6 +14,7 @@ from merestone.evaluation.questions.json_form import (
 )
 from merestone.evaluation.questions.table import TABLE_SUFFIXES, from_table, to_table
 from merestone.evaluation.questions.values import Question
+from merestone.files import write_text
 from merestone.types import JSON, SettingsError
 
 _TOLD = 5
@@ -108,31 +107,3 @@ def json_line(shape: JSON) -> str:
         # Half a pair of UTF-16 has no place in UTF-8.
         line = json.dumps(shape)
     return f"{line}\n"
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file beside ``path`` and put it in its place; ``SettingsError`` if it can't be."""
-    target = path.resolve()
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
-        with NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as part:
-            try:
-                part.write(text.encode("utf-8", "replace"))
-                part.flush()
-                os.fsync(part.fileno())
-                os.chmod(part.name, mode)
-                os.replace(part.name, target)
-            except BaseException:
-                Path(part.name).unlink(missing_ok=True)
-                raise
-    except OSError as error:
-        raise SettingsError(
-            "file-unwritable", f"{path} cannot be written: {error}.", "Name another file."
-        ) from error
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -7,10 +7,10 @@ import re
 from merestone.embedding.http import (
     Client,
     RefusedError,
-    Timing,
     UnacceptedError,
     join_url,
 )
+from merestone.embedding.retrying import Timing
 from merestone.types import JSON, SettingsError, SuggestSettings
 
 _PATH = "/chat/completions"

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from merestone.evaluation.experiments.comparison import Contrast
+from merestone.evaluation.experiments.comparison import Contrast, contrast_of
 from merestone.evaluation.report.outcomes import QuestionRow, group, outcome, question_rows, share
 from merestone.evaluation.report.settings_rows import SettingRow, setting_rows
 from merestone.evaluation.report.views import main_view, measure_key, views
@@ -55,6 +55,8 @@ class Report:
     main: str
     """The view by which a question is a miss."""
     measures: tuple[Row, ...]
+    documents: tuple[Row, ...]
+    """Measures of the documents that were found, by ir-measures' names."""
     groups: tuple[tuple[str, tuple[Row, ...]], ...]
     """By group, such as ``type:pdf``: rows of measures."""
     costs: tuple[Amounts, ...]
@@ -71,22 +73,21 @@ class Report:
 
     def contrast(self, column: int, measure: str, group: str = "") -> Contrast | None:
         """Of a run to the first one, if they were compared in that measure and group."""
-        return next(
-            (
-                each
-                for each in self.contrasts
-                if (each.column, each.measure, each.group) == (column, measure, group)
-            ),
-            None,
-        )
+        return contrast_of(self.contrasts, column, measure, group)
 
-    def counts(self, column: int) -> Counter[str]:
-        """How many questions that people asked were answered whole, in part, or missed."""
-        return Counter(
+    def counts(self, column: int, *, answered: bool = True) -> Counter[str]:
+        """How many of the questions that figures are of were served whole, in part, or missed, as
+        far as they were scored in the main view: of those that have an answer, or of the others,
+        where saying that nothing answers is whole."""
+        found: Counter[str] = Counter(
             outcome(result, self.main)
             for row in self.questions
-            if (result := row.results[column]) is not None and not result.made
+            if (result := row.results[column]) is not None
+            and not row.is_apart
+            and result.has_answer == answered
         )
+        del found["none"]
+        return found
 
     def to_json(self) -> dict[str, JSON]:
         """All figures, and no text of a document."""
@@ -95,6 +96,7 @@ class Report:
             "view": self.main,
             "configurations": [_column(column) for column in self.columns],
             "measures": {row.name: _cells(row) for row in self.measures},
+            "documents": {row.name: _cells(row) for row in self.documents},
             "differences": [each.to_json() for each in self.contrasts],
             "groups": {name: {row.name: _cells(row) for row in rows} for name, rows in self.groups},
             "costs": {row.name: list(row.cells) for row in self.costs},
@@ -141,7 +143,8 @@ def make_report(
         columns=columns,
         views=known,
         main=main,
-        measures=_rows([run.measures for run in runs]),
+        measures=_rows([run.means for run in runs]),
+        documents=_rows([run.documents for run in runs]),
         groups=_groups(runs),
         costs=_costs(runs),
         failures=_failures(runs),
@@ -184,7 +187,7 @@ def _costs(runs: Sequence[Run]) -> tuple[Amounts, ...]:
 
 
 def _failures(runs: Sequence[Run]) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    counted = [Counter(r.failure for r in run.results if r.failure and not r.made) for run in runs]
+    counted = [Counter(r.failure for r in run.counted if r.failure) for run in runs]
     total = sum(counted, Counter[str | None]())
     return tuple(
         (name, tuple(each[name] for each in counted))
@@ -223,7 +226,8 @@ def _column(column: Column) -> dict[str, JSON]:
         "run": run.id,
         "time": run.time,
         "library_version": run.library_version,
-        "questions": len(run.results),
+        "questions": len(run.counted),
+        "made_apart": len(run.apart),
         "skipped": dict(run.skipped),
         "embedder": dict(run.embedder),
         "tokenizer": run.tokenizer,

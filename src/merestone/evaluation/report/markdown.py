@@ -11,6 +11,7 @@ from merestone.evaluation.report.markup import clean
 from merestone.evaluation.report.outcomes import QuestionRow, group, ordered, outcome, share
 from merestone.evaluation.report.views import COVERAGE, FULL, PRECISION, TOKENS, label, told
 from merestone.evaluation.report.words import (
+    DOCUMENTS_NOTE,
     bounds,
     change,
     cost,
@@ -22,6 +23,7 @@ from merestone.evaluation.report.words import (
     misses,
     percent,
     probability,
+    questions_told,
 )
 from merestone.evaluation.runs.values import Interval, QuestionResult
 
@@ -38,6 +40,7 @@ def to_markdown(report: Report) -> str:
         ("Questions", _questions(report)),
         ("Groups", _groups(report)),
         ("Measures", _measures(report)),
+        ("Documents found", _documents(report)),
         ("Costs", _costs(report)),
         ("Settings that differ", _settings(report)),
     ):
@@ -53,6 +56,7 @@ def to_markdown(report: Report) -> str:
 
 
 def _summary(report: Report) -> Iterator[str]:
+    yield f"{questions_told(report.columns[0].run)}."
     yield " ".join(filter(None, [headline(report), misses(report)]))
     if report.warnings:
         yield "\n".join(f"> - {_text(warning)}" for warning in report.warnings)
@@ -155,6 +159,17 @@ def _measures(report: Report) -> str:
         for row in report.measures
     ]
     return _table(_heads("Measure", report), rows, numbers=len(report.columns))
+
+
+def _documents(report: Report) -> str:
+    if not report.documents:
+        return ""
+    rows = [
+        [row.name, *(_cell(row, place) for place in range(len(report.columns)))]
+        for row in report.documents
+    ]
+    heads = _heads("Measure", report)
+    return f"{DOCUMENTS_NOTE}\n\n" + _table(heads, rows, numbers=len(report.columns))
 
 
 def _costs(report: Report) -> str:

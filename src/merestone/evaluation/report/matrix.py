@@ -9,6 +9,7 @@ from merestone.evaluation.report.drilldown import facts
 from merestone.evaluation.report.markup import Markup, element, user_text, with_code
 from merestone.evaluation.report.outcomes import (
     GROUPS,
+    Group,
     group,
     ordered,
     outcome,
@@ -80,7 +81,7 @@ def filters(report: Report) -> Markup:
         _choice(
             "Outcome",
             "by-group",
-            ((name, group_title(name, runs)) for name in GROUPS if runs > 1 or name != "different"),
+            ((name, group_title(name, runs)) for name in _groups(report)),
         ),
         _choice("Content", "by-type", _same(sorted({f.content_type for f in firsts} - {""}))),
         _choice("Tag", "by-tag", _same(sorted({tag for f in firsts for tag in f.tags}))),
@@ -101,6 +102,17 @@ def filters(report: Report) -> Markup:
         controls.insert(0, _control("Measured in", element("select", *options, id="view")))
     shown = element("p", id="shown", class_="quiet", role="status")
     return element("form", *controls, shown, id="filters", hidden=True)
+
+
+def _groups(report: Report) -> Iterable[Group]:
+    """Those that there can be."""
+    for name in GROUPS:
+        is_possible = {
+            "different": len(report.columns) > 1,
+            "made": any(row.is_apart for row in report.questions),
+        }
+        if is_possible.get(name, True):
+            yield name
 
 
 def _row(report: Report, place: int) -> Markup:

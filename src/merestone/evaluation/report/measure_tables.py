@@ -67,6 +67,22 @@ def _measures_by_view(report: Report) -> Markup:
     )
 
 
+def documents_table(report: Report) -> Markup | None:
+    """How the documents rank, whatever their passages."""
+    if not report.documents:
+        return None
+    lines = [
+        element("tr", element("th", row.name, scope="row"), *cells_of(row, report.columns))
+        for row in report.documents
+    ]
+    return sheet(
+        "Measures of documents",
+        heads_of("Measure", report),
+        element("tbody", *lines),
+        class_="documents",
+    )
+
+
 def groups_table(report: Report) -> Markup | None:
     """How the groups of questions fared in the main view; the small ones folded."""
     name = next(

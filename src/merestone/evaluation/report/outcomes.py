@@ -13,9 +13,9 @@ from merestone.evaluation.runs.values import QuestionResult, Run
 
 Outcome = Literal["whole", "part", "missed", "none"]
 """``none``: the question was not scored in this view."""
-Group = Literal["different", "missed", "part", "whole", "none"]
+Group = Literal["different", "missed", "part", "whole", "none", "made"]
 
-GROUPS: tuple[Group, ...] = ("different", "missed", "part", "whole", "none")
+GROUPS: tuple[Group, ...] = ("different", "missed", "part", "whole", "none", "made")
 """In the order in which they are shown."""
 _OUTCOMES: dict[str, Outcome] = {"whole": "whole", "part": "part", "missed": "missed", "-": "none"}
 """As comparisons name them."""
@@ -31,6 +31,8 @@ class QuestionRow:
     results: tuple[QuestionResult | None, ...]
     skipped: str = ""
     """Why it could not be scored, where no run has it."""
+    is_apart: bool = False
+    """True of a made question beside those that people asked: it is in no count of these."""
 
     @property
     def first(self) -> QuestionResult | None:
@@ -48,11 +50,13 @@ def question_rows(runs: Sequence[Run]) -> tuple[QuestionRow, ...]:
     by_id = [{result.id: result for result in run.results} for run in runs]
     skipped = {key: why for run in runs for key, why in run.skipped.items()}
     ids = dict.fromkeys([*(key for results in by_id for key in results), *skipped])
+    apart = {result.id for run in runs for result in run.apart}
     return tuple(
         QuestionRow(
             key,
             found := tuple(results.get(key) for results in by_id),
             "" if any(found) else skipped.get(key, ""),
+            key in apart,
         )
         for key in ids
     )
@@ -69,7 +73,10 @@ def share(result: QuestionResult | None, view: str) -> float | None:
 
 
 def group(row: QuestionRow, view: str) -> Group:
-    """``different`` if the runs do not agree, else what they agree on."""
+    """``different`` if the runs do not agree, else what they agree on; made questions beside those
+    that people asked are a group of their own."""
+    if row.is_apart:
+        return "made"
     found = {outcome(result, view) for result in row.results}
     if len(found - {"none"}) > 1 or _spread(row, view) >= _SAME:
         return "different"

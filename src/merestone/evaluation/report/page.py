@@ -11,7 +11,12 @@ from merestone.evaluation.report.drilldown import drilldown_data
 from merestone.evaluation.report.figures import figures
 from merestone.evaluation.report.markup import Child, Markup, element, joined, user_text, with_code
 from merestone.evaluation.report.matrix import filters, matrix, outcome_key
-from merestone.evaluation.report.measure_tables import front_table, groups_table, measures_table
+from merestone.evaluation.report.measure_tables import (
+    documents_table,
+    front_table,
+    groups_table,
+    measures_table,
+)
 from merestone.evaluation.report.overview import failures_table, overview_table, tiles
 from merestone.evaluation.report.setting_tables import costs_table, settings_table
 from merestone.evaluation.report.sources import Sources
@@ -21,8 +26,10 @@ from merestone.evaluation.report.views import (
     told,
 )
 from merestone.evaluation.report.words import (
+    DOCUMENTS_NOTE,
     headline,
     misses,
+    questions_told,
     verdicts,
 )
 
@@ -92,8 +99,7 @@ def _header(report: Report) -> Markup:
 
 
 def _heading(report: Report) -> Markup:
-    count = len(report.questions)
-    asked = f"{count:,} {'question' if count == 1 else 'questions'}"
+    asked = questions_told(report.columns[0].run)
     if len(report.columns) == 1:
         return joined(user_text(report.columns[0].name), ", ", asked)
     return joined(f"{len(report.columns)} configurations, {asked}")
@@ -105,6 +111,7 @@ _SECTIONS = (
     ("questions", "Questions"),
     ("groups", "Groups"),
     ("measures", "Measures"),
+    ("documents", "Documents"),
     ("costs", "Costs"),
     ("settings", "Settings"),
 )
@@ -114,6 +121,7 @@ def _navigation(report: Report) -> Markup:
     there = {
         "groups": groups_table(report) is not None,
         "costs": costs_table(report) is not None,
+        "documents": bool(report.documents),
     }
     links = [element("a", name, href=f"#{key}") for key, name in _SECTIONS if there.get(key, True)]
     return element("nav", *links, aria_label="Sections")
@@ -150,6 +158,7 @@ def _sections(report: Report) -> list[Markup | None]:
         ),
         _optional("groups", "Groups", groups_table(report), _group_note(report)),
         _section("measures", "Measures", measures_table(report)),
+        _optional("documents", "Documents found", documents_table(report), DOCUMENTS_NOTE),
         _optional("costs", "Costs", costs_table(report)),
         _section("settings", "Settings", *_settings(report)),
     ]

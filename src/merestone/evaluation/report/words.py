@@ -6,7 +6,7 @@ from merestone.evaluation.measures.spans import at
 from merestone.evaluation.report.contents import Report
 from merestone.evaluation.report.outcomes import Group
 from merestone.evaluation.report.views import COVERAGE, family, is_share, told
-from merestone.evaluation.runs.values import Interval
+from merestone.evaluation.runs.values import Interval, Run
 
 MINUS = "−"
 
@@ -24,19 +24,25 @@ COSTS = {
     "seconds_per_question": "time for a question",
 }
 
+DOCUMENTS_NOTE = (
+    "Whether the documents that hold the answers were found, whatever the passage: a document "
+    "stands where the first of its hits ranks."
+)
+
 GROUP_TITLES: dict[Group, str] = {
     "different": "Different",
     "missed": "Missed",
     "part": "In part",
     "whole": "Whole",
     "none": "Not scored",
+    "made": "Made by a machine",
 }
 """Of one run; of several, see :func:`group_title`."""
 
 
 def group_title(group: Group, runs: int) -> str:
     """What the questions of a group have in common."""
-    if runs == 1 or group in ("different", "none"):
+    if runs == 1 or group in ("different", "none", "made"):
         return GROUP_TITLES[group]
     return {"missed": "Missed by all", "part": "In part by all", "whole": "Whole by all"}[group]
 
@@ -101,6 +107,28 @@ def failure_name(failure: str) -> str:
     return failure.replace("-", " ").replace("_", " ")
 
 
+def questions_told(run: Run) -> str:
+    """How many questions the figures of a run are of: ``15 questions: 12 with an answer, 2 that
+    nothing answers, 1 not scored; besides 30 made ones, told apart``."""
+    counted, apart = run.counted, run.apart
+    total = len(counted) + len(run.skipped)
+    noun = "question" if total == 1 else "questions"
+    is_made = bool(counted) and all(result.made for result in counted)
+    parts = [
+        (sum(result.has_answer for result in counted), "with an answer"),
+        (sum(not result.has_answer for result in counted), "that nothing answers"),
+        (len(run.skipped), "not scored"),
+    ]
+    told_parts = [f"{count:,} {what}" for count, what in parts if count]
+    text = f"{total:,} {noun}{' made by a machine' if is_made else ''}"
+    if len(told_parts) > 1 or run.skipped:
+        text += f": {', '.join(told_parts)}"
+    if apart:
+        ones = "one" if len(apart) == 1 else "ones"
+        text += f"; besides {len(apart):,} made {ones}, told apart"
+    return text
+
+
 def measure_name(name: str) -> tuple[str, str]:
     """A measure, and the view that it is taken in."""
     kind, _, view = name.partition("@")
@@ -108,24 +136,30 @@ def measure_name(name: str) -> tuple[str, str]:
 
 
 def headline(report: Report, column: int = 0) -> str:
-    """How one run fared in a sentence."""
-    counts = report.counts(column)
-    asked = counts["whole"] + counts["part"] + counts["missed"]
-    if not asked:
-        return "No question could be scored."
-    share = f" ({percent(counts['whole'] / asked)})" if asked >= 10 else ""
+    """How one run fared in a sentence or two: of the questions that have an answer, and of those
+    that nothing answers."""
+    counts, none = report.counts(column), report.counts(column, answered=False)
     by = f" with {report.columns[column].letter}" if len(report.columns) > 1 else ""
-    return (
-        f"{counts['whole']} of {asked} {'question' if asked == 1 else 'questions'} got the whole "
-        f"answer {told(report.main)}{by}{share}."
-    )
+    found = []
+    if asked := counts.total():
+        share = f" ({percent(counts['whole'] / asked)})" if asked >= 10 else ""
+        found.append(
+            f"{counts['whole']} of {asked} {'question' if asked == 1 else 'questions'} got the "
+            f"whole answer {told(report.main)}{by}{share}."
+        )
+    if silent := none.total():
+        found.append(
+            f"Of {silent} that nothing answers, {none['whole']} "
+            f"{'was' if none['whole'] == 1 else 'were'} told so{'' if asked else by}."
+        )
+    return " ".join(found) or "No question could be scored."
 
 
 def misses(report: Report, column: int = 0) -> str:
     """Why the others did not, in a sentence; empty if all did."""
     parts = [f"{counts[column]} {failure_name(name)}" for name, counts in report.failures]
     parts = [part for part in parts if not part.startswith("0 ")]
-    return f"Of the others: {', '.join(parts)}." if parts else ""
+    return f"Missed: {', '.join(parts)}." if parts else ""
 
 
 def verdicts(report: Report) -> list[str]:

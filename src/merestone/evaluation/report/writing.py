@@ -8,7 +8,6 @@ from pathlib import Path
 
 from merestone.evaluation.experiments.comparison import Comparison
 from merestone.evaluation.measures.spans import at
-from merestone.evaluation.questions.files import write_text
 from merestone.evaluation.report.contents import Report, letter, make_report
 from merestone.evaluation.report.page import page
 from merestone.evaluation.report.sources import gather_sources, require_readable
@@ -17,6 +16,7 @@ from merestone.evaluation.report.views import COVERAGE, FULL, main_view, views
 from merestone.evaluation.runs.recording import documents_hash
 from merestone.evaluation.runs.values import Run
 from merestone.evaluation.statistics.contrasts import contrasts_of
+from merestone.files import write_text
 from merestone.types import SettingsError, Snapshot
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from merestone.evaluation.measures.spans import at
 from merestone.evaluation.runs.scoring import Scored
-from merestone.evaluation.runs.values import QuestionResult
+from merestone.evaluation.runs.values import QuestionResult, people_first
 
 _FEW = 30
 """Questions below which a mean says little: its interval is wider than a fifth."""
@@ -27,10 +27,11 @@ def cautions(
     asked = [result for result in results if not result.made]
     made = len(results) - len(asked)
     found: list[str] = []
-    lost = sum(result.failure in ("not-in-corpus", "no-text") for result in results)
-    if results and lost / len(results) >= _MISSING:
+    counted = people_first(results)
+    lost = sum(result.failure in ("not-in-corpus", "no-text") for result in counted)
+    if counted and lost / len(counted) >= _MISSING:
         found.append(
-            f"Of {lost} in {len(results)} questions a document is not in the library, or without "
+            f"Of {lost} in {len(counted)} questions a document is not in the library, or without "
             "text: are these the questions of this library?"
         )
     if scored.skipped:

@@ -11,11 +11,12 @@ from merestone.evaluation.runs.recording import record_run
 from merestone.evaluation.runs.scoring import Scoring
 from merestone.evaluation.runs.serving import Desk
 from merestone.evaluation.runs.values import Run
-from merestone.evaluation.runs.views import choose_views
+from merestone.evaluation.runs.views import Views, choose_views
 from merestone.library import Library, Principals, Where
 from merestone.retrieval import read_filter
-from merestone.text.tokenizer_names import tokenizer_named
+from merestone.text.tokenizer_names import tokenizer_given
 from merestone.types import (
+    EvaluationSettings,
     ProgressCallback,
     SettingsError,
     StoreBusyError,
@@ -54,19 +55,15 @@ def evaluate(
     if not isinstance(questions, Questions):
         questions = Questions(questions)
     settings = library.settings.evaluation
-    chosen = choose_views(
-        [k] if isinstance(k, int) else settings.k if k is None else k,
-        settings.budgets if budgets is None else budgets,
-        views,
-    )
+    chosen = views_wanted(settings, k, budgets, views)
     if not questions:
         raise SettingsError(
             "no-questions",
             "There are no questions to be asked.",
             "Write some into questions.jsonl, or let `merestone questions suggest` draft them.",
         )
-    named = tokenizer or settings.tokenizer or None
-    counting = tokenizer_named(named) if isinstance(named, str | PathLike) else named
+    given = settings.tokenizer or None if tokenizer is None else tokenizer
+    counting = tokenizer_given(given)
     limit = read_filter(where)
     asker = None if principals is None else tuple(principals)
     with _open_desks(library, questions, asker, as_owner, counting, mode) as desks:
@@ -81,6 +78,21 @@ def evaluate(
             None if limit is None else repr(limit),
             name,
         )
+
+
+def views_wanted(
+    settings: EvaluationSettings,
+    k: int | Sequence[int] | None,
+    budgets: Sequence[int] | None,
+    views: Sequence[str] | None = None,
+) -> Views:
+    """What :func:`evaluate` measures when it is told this; what is not given is taken from
+    ``settings``."""
+    return choose_views(
+        [k] if isinstance(k, int) else settings.k if k is None else k,
+        settings.budgets if budgets is None else budgets,
+        views,
+    )
 
 
 @contextmanager

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from merestone.evaluation.questions.files import write_text
+from merestone.evaluation.measures.spans import at
 from merestone.evaluation.runs.values import Run
-from merestone.types import NotFoundError, SettingsError
+from merestone.files import write_text
+from merestone.types import JSON, NotFoundError, SettingsError
 
 LAST = "last"
 """Names the newest run of the library as it was; a trial of other settings is never meant."""
@@ -42,16 +43,24 @@ def save_run(run: Run, folder: Path, *, is_trial: bool = False) -> Path:
 
 def write_run(run: Run, path: Path, *, served: bool = True) -> None:
     """Write ``run`` to ``path``, whole or not at all, one question a line. Without ``served`` it
-    says how questions scored and not by which passages, which is all that a baseline needs."""
+    says how questions scored, which is all that a baseline needs, and names no document: who may
+    read the file need not be one who may read these."""
     if not served:
-        bare = (replace(result, gold=(), served={}) for result in run.results)
-        run = replace(run, results=tuple(bare))
+        run = _bare(run)
     shape = run.to_json()
     rows = shape.pop("per_question")
     assert isinstance(rows, list)
     head = json.dumps(shape, ensure_ascii=True, indent=1).removesuffix("\n}")
     lines = ",\n".join("  " + json.dumps(row, ensure_ascii=True) for row in rows)
     write_text(path, f'{head},\n "per_question": [\n{lines}\n ]\n}}\n')
+
+
+def _bare(run: Run) -> Run:
+    """``run`` without what names documents: gold, passages, and what is said in words of misses
+    and of questions that were not scored."""
+    bare = (replace(result, gold=(), served={}, detail="") for result in run.results)
+    skipped = dict.fromkeys(run.skipped, "not scored")
+    return replace(run, results=tuple(bare), skipped=skipped)
 
 
 def load_run(path: Path) -> Run:
@@ -73,6 +82,42 @@ def load_run(path: Path) -> Run:
 def saved_runs(folder: Path) -> list[Path]:
     """The files of all runs, newest first, and behind them those of trials."""
     return [*_runs_in(folder), *_runs_in(folder / _TRIALS)]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRun:
+    """A run on disk."""
+
+    run: Run
+    path: Path
+    is_trial: bool
+    """True: of settings that were only tried out."""
+
+    def to_json(self) -> dict[str, JSON]:
+        run = self.run
+        measure = run.means.get(at("GoldCoverage", run.main))
+        return {
+            "run": run.id,
+            "name": run.name,
+            "time": run.time,
+            "library_version": run.library_version,
+            "questions": len(run.counted),
+            "made_apart": len(run.apart),
+            "asker": list(run.asker),
+            "main": run.main,
+            "coverage": measure.mean if measure else None,
+            "trial": self.is_trial,
+            "file": str(self.path),
+        }
+
+
+def list_runs(folder: Path) -> list[KeptRun]:
+    """All runs that can be read, newest first, and behind them those of trials."""
+    found = []
+    for path in saved_runs(folder):
+        with suppress(SettingsError):
+            found.append(KeptRun(load_run(path), path, path.parent != folder))
+    return found
 
 
 def _runs_in(folder: Path) -> list[Path]:
@@ -100,6 +145,6 @@ def find_run(name: str, folder: Path) -> Path:
     raise NotFoundError(
         "run-not-found",
         f"There is no run {name!r}; {len(known)} are kept in {folder}.",
-        "Give a file, a run's name or the first digits of its id, or `last`. `merestone eval` "
-        "makes one.",
+        "Give a file, a run's name or the first digits of its id, or `last`. `merestone report "
+        "--list` shows them, `merestone eval` makes one.",
     )

@@ -9,11 +9,66 @@ from statistics import fmean
 from merestone.evaluation.measures.spans import NO_ANSWER, at, is_smaller_better
 from merestone.evaluation.runs.changes import QuestionChange, question_changes
 from merestone.evaluation.runs.values import QuestionResult, Run
+from merestone.evaluation.statistics.contrasts import margin_of
 from merestone.evaluation.statistics.intervals import Difference, difference
-from merestone.evaluation.statistics.verdicts import verdict
+from merestone.evaluation.statistics.verdicts import Verdict, verdict
 from merestone.types import JSON, GateSettings, SettingsError
 
 _MEASURE = "GoldCoverage"
+
+
+_BESIDE = ("FullGold", "Precision", "Tokens")
+"""Told beside what decides, in the main view; they decide nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateMeasure:
+    """A measure of the run, held against the baseline where it has it too."""
+
+    name: str
+    now: float
+    """Mean over the questions that both scored; without a baseline over all."""
+    before: float | None = None
+    difference: Difference | None = None
+    verdict: Verdict | None = None
+
+    def to_json(self) -> dict[str, JSON]:
+        return {
+            "name": self.name,
+            "now": self.now,
+            "before": self.before,
+            "difference": _shown(self.difference) if self.difference else None,
+            "verdict": self.verdict.kind if self.verdict else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class NamedQuestion:
+    """A question that must hold."""
+
+    id: str
+    question: str
+    """Empty if there is none of that id that was scored."""
+    problem: str
+    """Why it does not hold, in words; empty: it holds."""
+
+    def to_json(self) -> dict[str, JSON]:
+        return {
+            "id": self.id,
+            "question": self.question,
+            "holds": not self.problem,
+            "problem": self.problem,
+        }
+
+
+def _shown(found: Difference) -> dict[str, JSON]:
+    return {
+        "mean": found.mean,
+        "low": found.low,
+        "high": found.high,
+        "p": found.p,
+        "count": found.count,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +83,16 @@ class GateReport:
     """In words; empty: it passes."""
     notes: tuple[str, ...]
     """What a reader should know besides."""
-    difference: Difference | None = None
-    """Of the measure to the baseline, over the questions that both scored."""
+    measures: tuple[GateMeasure, ...] = ()
+    """What decides first."""
+    named: tuple[NamedQuestion, ...] = ()
     worse: tuple[QuestionChange, ...] = ()
     """Questions that lost, what lost most first."""
+
+    @property
+    def difference(self) -> Difference | None:
+        """Of what decides to the baseline, over the questions that both scored."""
+        return self.measures[0].difference if self.measures else None
 
     @property
     def passes(self) -> bool:
@@ -44,15 +105,9 @@ class GateReport:
             "run": self.run,
             "baseline": self.baseline,
             "measure": self.measure,
-            "difference": {
-                "mean": found.mean,
-                "low": found.low,
-                "high": found.high,
-                "p": found.p,
-                "count": found.count,
-            }
-            if found
-            else None,
+            "difference": _shown(found) if found else None,
+            "measures": [each.to_json() for each in self.measures],
+            "named": [each.to_json() for each in self.named],
             "failures": list(self.failures),
             "notes": list(self.notes),
             "worse": [each.to_json() for each in self.worse],
@@ -68,43 +123,79 @@ def judge(run: Run, baseline: Run | None, settings: GateSettings) -> GateReport:
     ``SettingsError`` with code ``gate-not-comparable`` if no question or measure is common.
     """
     measure = settings.measure or at(_MEASURE, run.main)
-    failures = _not_held(run, settings.must_hold)
+    named = tuple(_named(run, id_) for id_ in settings.must_hold)
+    failures = [_not_held(each) for each in named if each.problem]
+    names = dict.fromkeys((measure, *(at(beside, run.main) for beside in _BESIDE)))
     if baseline is None:
-        return GateReport(run.id, None, measure, tuple(failures), ())
+        means = tuple(GateMeasure(n, run.means[n].mean) for n in names if n in run.means)
+        return GateReport(run.id, None, measure, tuple(failures), (), means, named)
     pairs = question_changes(baseline, run, measure)
     if not pairs:
         raise _not_comparable(run, baseline, measure)
+    measures = tuple(
+        _compared(baseline, run, name) for name in names if question_changes(baseline, run, name)
+    )
+    notes = _notes(run, baseline, measure, len(pairs))
+    failure, note = _judged(measures[0], settings.max_drop)
+    failures += failure
+    return GateReport(
+        run.id,
+        baseline.id,
+        measure,
+        tuple(failures),
+        (*notes, *note),
+        measures,
+        named,
+        tuple(each for each in pairs if each.gain < 0),
+    )
+
+
+def _compared(baseline: Run, run: Run, name: str) -> GateMeasure:
+    """A measure that both runs have, over the questions that both scored by it."""
+    pairs = question_changes(baseline, run, name)
     before, after = zip(*(each.values for each in pairs), strict=True)
     found = difference(before, after)
-    is_cost = is_smaller_better(measure)
-    drop = found.mean if is_cost else -found.mean
-    notes = _notes(run, baseline, measure, len(pairs))
-    words = verdict(found, smaller_is_better=is_cost).words
-    if found.is_significant and drop > settings.max_drop:
-        failures.append(
-            f"{measure} went from {fmean(before):.3f} to {fmean(after):.3f} over {len(pairs)} "
-            f"questions, and no more than {settings.max_drop:g} is let through. {words}"
-        )
-    elif drop > 0:
-        notes.append(f"{measure} is worse by {drop:.3f}, which passes. {words}")
-    worse = tuple(each for each in pairs if each.gain < 0)
-    return GateReport(run.id, baseline.id, measure, tuple(failures), tuple(notes), found, worse)
+    judged = verdict(
+        found,
+        margin=margin_of(name, fmean(before)),
+        smaller_is_better=is_smaller_better(name),
+    )
+    return GateMeasure(name, fmean(after), fmean(before), found, judged)
 
 
-def _not_held(run: Run, ids: Sequence[str]) -> list[str]:
-    results = {result.id: result for result in run.results}
+def _judged(deciding: GateMeasure, max_drop: float) -> tuple[list[str], list[str]]:
+    """What makes the gate fail, and what is to be noted where it doesn't."""
+    found, judged, name = deciding.difference, deciding.verdict, deciding.name
+    assert found is not None
+    assert judged is not None
+    drop = found.mean if is_smaller_better(name) else -found.mean
+    if found.is_significant and drop > max_drop:
+        return [
+            f"{name} went from {deciding.before:.3f} to {deciding.now:.3f} over {found.count} "
+            f"questions, and no more than {max_drop:g} is let through. {judged.words}"
+        ], []
+    if drop > 0:
+        return [], [f"{name} is worse by {drop:.3f}, which passes. {judged.words}"]
+    return [], []
+
+
+def _named(run: Run, id_: str) -> NamedQuestion:
+    result = next((each for each in run.results if each.id == id_), None)
+    if id_ in run.skipped:
+        return NamedQuestion(id_, "", f"was not scored: {run.skipped[id_]}")
+    if result is None:
+        return NamedQuestion(id_, "", "there is no question of that id")
     full, none = at("FullGold", run.main), at(NO_ANSWER, run.main)
-    failures = []
-    for id_ in ids:
-        result = results.get(id_)
-        if id_ in run.skipped:
-            failures.append(f"Question {id_} must hold, and was not scored: {run.skipped[id_]}.")
-        elif result is None:
-            failures.append(f"Question {id_} must hold, and there is no question of that id.")
-        elif result.measures.get(full, result.measures.get(none, 0.0)) < 1:
-            why = result.detail or "only a part of its answer was served."
-            failures.append(f"Question {id_} must hold: {result.question!r}. {why}")
-    return failures
+    holds = result.measures.get(full, result.measures.get(none, 0.0)) >= 1
+    why = result.detail or "only a part of its answer was served"
+    return NamedQuestion(id_, result.question, "" if holds else why)
+
+
+def _not_held(named: NamedQuestion) -> str:
+    problem = named.problem.removesuffix(".")
+    if not named.question:
+        return f"Question {named.id} must hold, and {problem}."
+    return f"Question {named.id} must hold: {named.question!r}. {problem[:1].upper()}{problem[1:]}."
 
 
 def _notes(run: Run, baseline: Run, measure: str, common: int) -> list[str]:

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from merestone.evaluation.runs.values import Interval, QuestionResult
+from merestone.evaluation.runs.values import MADE, Interval, QuestionResult
 from merestone.evaluation.statistics.intervals import mean_interval
-
-MADE = "made:true"
-"""The group of questions that a machine wrote."""
 
 
 def mean_measures(results: Sequence[QuestionResult]) -> dict[str, Interval]:
-    """Each measure over those of ``results`` that have it, by name in order of appearance. The
-    order of the questions does not matter."""
-    names = dict.fromkeys(name for result in results for name in result.measures)
-    values: dict[str, list[float]] = {name: [] for name in names}
-    for result in sorted(results, key=lambda result: result.id):
-        for name, value in result.measures.items():
-            values[name].append(value)
+    """Each measure over those of ``results`` that have it, by name. The order of the questions
+    does not matter."""
+    return _means([result.measures for result in _by_id(results)])
+
+
+def mean_documents(results: Sequence[QuestionResult]) -> dict[str, Interval]:
+    """The same of the measures of documents."""
+    return _means([result.documents for result in _by_id(results)])
+
+
+def _by_id(results: Sequence[QuestionResult]) -> list[QuestionResult]:
+    return sorted(results, key=lambda result: result.id)
+
+
+def _means(rows: Sequence[Mapping[str, float]]) -> dict[str, Interval]:
+    values: dict[str, list[float]] = {}
+    for row in rows:
+        for name, value in row.items():
+            values.setdefault(name, []).append(value)
     return {name: mean_interval(column) for name, column in values.items()}
 
 

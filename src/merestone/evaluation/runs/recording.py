@@ -11,10 +11,10 @@ from merestone import __version__
 from merestone.evaluation.measures.spans import at
 from merestone.evaluation.questions.values import Questions
 from merestone.evaluation.runs.cautions import cautions
-from merestone.evaluation.runs.grouping import grouped, mean_measures
+from merestone.evaluation.runs.grouping import grouped, mean_documents, mean_measures
 from merestone.evaluation.runs.scoring import Scored
 from merestone.evaluation.runs.serving import Desk
-from merestone.evaluation.runs.values import SEARCH, QuestionResult, Run
+from merestone.evaluation.runs.values import SEARCH, QuestionResult, Run, people_first
 from merestone.evaluation.runs.views import Views
 from merestone.indexing import open_pipeline
 from merestone.library import Library
@@ -56,7 +56,7 @@ def record_run(
         where,
         __version__,
     ]
-    costs = _costs(own.snapshot, results, scored, views)
+    costs = _costs(own.snapshot, people_first(results), scored, views)
     return Run(
         id=digest("run", canonical_json(decides)),
         name=name,
@@ -82,6 +82,7 @@ def record_run(
         mode=own.mode,
         asker=asker,
         version=__version__,
+        documents=mean_documents(people_first(results)),
     )
 
 

@@ -155,29 +155,17 @@ class RememberedRanker:
         trace: Trace,
     ) -> Ranking:
         """What ``rank`` gives, of one snapshot, embedder and settings."""
-
-        def find(least: int) -> Ranking:
-            return rank(
-                snapshot,
-                embedder,
-                settings,
-                query,
-                k=k,
-                mode=mode,
-                where=where,
-                least=least,
-                trace=trace,
-            )
-
+        place = (snapshot, embedder, settings, query)
+        find = partial(rank, *place, k=k, mode=mode, where=where, trace=trace)
         # All that the candidates depend on; see `find_candidates`.
         key = (query, max(settings.candidates, 2 * k), max(KEPT, k), mode, repr(where))
         if key not in self._rankings:
             if len(self._rankings) >= _RANKINGS:
                 self._rankings.pop(next(iter(self._rankings)))
-            self._rankings[key] = find(0)
+            self._rankings[key] = find(least=0)
         found = self._rankings[key]
         # Only where copies leave fewer than `least` are more candidates looked at.
-        return found if len(found.ranked) >= least or not found.found.rest else find(least)
+        return found if len(found.ranked) >= least or not found.found.rest else find(least=least)
 
 
 def remembered(snapshot: Snapshot) -> Snapshot:

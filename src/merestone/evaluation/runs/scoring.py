@@ -10,6 +10,7 @@ from merestone.evaluation.gold.anchoring import anchor_questions
 from merestone.evaluation.gold.values import Gold, GoldSpan
 from merestone.evaluation.measures.spans import NO_ANSWER, at, no_answer_measures, span_measures
 from merestone.evaluation.questions.values import Evidence, Question
+from merestone.evaluation.runs.documents import with_documents
 from merestone.evaluation.runs.failures import Examination
 from merestone.evaluation.runs.serving import Answers, Desk
 from merestone.evaluation.runs.values import SEARCH, QuestionResult, Served
@@ -32,6 +33,8 @@ class Scored:
     """What the answers said besides → how often."""
     embedded: int = 0
     """Questions that had to be embedded."""
+    documents: dict[str, Sequence[str]] = field(default_factory=dict)
+    """By question those that ``search`` finds, best first; empty where hits are not measured."""
 
 
 class Scoring:
@@ -62,6 +65,7 @@ class Scoring:
             else:
                 scored.results.append(self._result(question, gold[question.id], scored))
         progress(Progress("evaluate", len(questions), len(questions)))
+        scored.results = with_documents(scored.results, gold, scored.documents, self._views.ks)
         return scored
 
     def _scope_fault(self, question: Question) -> str:
@@ -87,6 +91,9 @@ class Scoring:
         scored.seconds.append(answers.seconds)
         scored.notes.update(answers.notes)
         served = self._served(desk, answers)
+        if self._views.ks:
+            deepest = self._views.ks[-1]
+            scored.documents[question.id] = desk.documents(question, deepest, self._where)
         measures: dict[str, float] = {}
         for view, passages in served.items():
             for name, value in self._measures(desk, gold, answers, view, passages).items():

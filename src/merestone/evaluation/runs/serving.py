@@ -23,6 +23,7 @@ from merestone.library import Serving
 from merestone.retrieval.evidence import CANDIDATES
 from merestone.retrieval.ranking import Ranking
 from merestone.retrieval.relevance import judge_answer
+from merestone.retrieval.reranking import rerank_chunks
 from merestone.retrieval.searching import check_question
 from merestone.retrieval.trace import Trace
 from merestone.types import (
@@ -135,16 +136,31 @@ class Desk:
 
     def ranking(self, question: Question, where: Filter | None = None) -> Ranking:
         """The candidates that ``context`` has, best first, before any reranker."""
+        return self._ranked(question, CANDIDATES, where, least=0)
+
+    def _ranked(self, question: Question, k: int, where: Filter | None, *, least: int) -> Ranking:
         return self._ranker(
             self.snapshot,
             self.embedder,
             self.settings,
             question.question,
-            k=CANDIDATES,
-            mode=check_question(question.question, CANDIDATES, self.mode),
+            k=k,
+            mode=check_question(question.question, k, self.mode),
             where=scoped(question, where),
-            least=0,
+            least=least,
             trace=Trace(False),
+        )
+
+    def documents(self, question: Question, k: int, where: Filter | None = None) -> tuple[str, ...]:
+        """Documents of all chunks that ``search`` ranks for ``k`` hits, best first, each once."""
+        ranking = self._ranked(question, k, where, least=k)
+        if self._reranking is not None:
+            ranking = rerank_chunks(ranking, question.question, self._reranking, Trace(False))
+        refused = self._refused(question, ranking)
+        return tuple(
+            dict.fromkeys(
+                each.chunk.document for each in ranking.ranked if each.chunk.id not in refused
+            )
         )
 
     def refusals(self, question: Question, where: Filter | None = None) -> dict[str, str]:
@@ -152,7 +168,11 @@ class Desk:
         relevance."""
         if not self.settings.min_relevance:
             return {}
-        ranking = self.ranking(question, where)
+        return self._refused(question, self.ranking(question, where))
+
+    def _refused(self, question: Question, ranking: Ranking) -> dict[str, str]:
+        if not self.settings.min_relevance:
+            return {}
         return judge_answer(
             self.snapshot,
             self.embedder,

@@ -14,12 +14,13 @@ def trec_run(run: Run) -> str:
     """The documents that were found, best first, as lines of TREC's run files.
 
     Those of the hits of ``search`` where they were measured, else those of the main view. Each
-    document stands once, where it came first; the score is made from the rank.
+    document stands once, where it came first; the score is made from the rank. Made questions
+    beside those that people asked are left out, since whoever reads it takes one mean of all.
     """
     name = trec_name(run.name or run.id[:12])
     return "".join(
         f"{trec_name(result.id)} Q0 {trec_name(document)} {rank} {1 / rank:.6f} {name}\n"
-        for result in run.results
+        for result in run.counted
         for rank, document in enumerate(found_documents(run, result), 1)
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import isfinite
 from typing import Any, NamedTuple
@@ -14,6 +14,9 @@ SEARCH = "search"
 """The view of hits of ``search``: chunks, measured at k."""
 PRECISE = "precise"
 """The view of ``context`` in its precise form."""
+
+MADE = "made:true"
+"""The group of questions that a machine wrote."""
 
 FORMAT = 1
 """Of a run's JSON; raised when an older reader could not read it."""
@@ -57,6 +60,14 @@ class QuestionResult:
     """Of the best hit."""
     failures: Mapping[str, str] = field(default_factory=dict)
     """By view, such as ``5`` or ``1000t``: the failure there."""
+    documents: Mapping[str, float] = field(default_factory=dict)
+    """How the documents of the gold rank among those that were found, by ir-measures' names, such
+    as ``nDCG@10``; empty without that package."""
+
+    @property
+    def has_answer(self) -> bool:
+        """False if nothing answers the question, so that saying so is right."""
+        return not any(name.startswith("NoAnswer@") for name in self.measures)
 
     def to_json(self) -> dict[str, JSON]:
         return {
@@ -69,6 +80,7 @@ class QuestionResult:
                 for view, passages in self.served.items()
             },
             "measures": dict(self.measures),
+            "documents": dict(self.documents),
             "failure": self.failure,
             "detail": self.detail,
             "failures": dict(self.failures),
@@ -78,6 +90,11 @@ class QuestionResult:
             "made": self.made,
             "relevance": self.relevance,
         }
+
+
+def people_first(results: Sequence[QuestionResult]) -> list[QuestionResult]:
+    """Those that people asked; where there are none, those that were made."""
+    return [result for result in results if not result.made] or list(results)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +147,25 @@ class Run:
     """Who asked, where the question does not say: principals, or ``owner``; empty: the public."""
     version: str = ""
     """Of Merestone."""
+    documents: Mapping[str, Interval] = field(default_factory=dict)
+    """Measures of the documents that were found, by ir-measures' names, over :attr:`counted`."""
+
+    @property
+    def counted(self) -> list[QuestionResult]:
+        """What figures are of: questions that people asked, or made ones where there are no
+        others."""
+        return people_first(self.results)
+
+    @property
+    def apart(self) -> list[QuestionResult]:
+        """Made questions beside those that people asked; they are in no figure of these."""
+        counted = self.counted
+        return [] if len(counted) == len(self.results) else [r for r in self.results if r.made]
+
+    @property
+    def means(self) -> Mapping[str, Interval]:
+        """Measures over :attr:`counted`."""
+        return self.measures or self.groups.get(MADE, {})
 
     def to_json(self) -> dict[str, JSON]:
         return {
@@ -140,6 +176,7 @@ class Run:
             "merestone": self.version,
             "library_version": self.library_version,
             "questions": len(self.results),
+            "made": sum(result.made for result in self.results),
             "questions_hash": self.questions_hash,
             "documents_hash": self.documents_hash,
             "settings": dict(self.settings),
@@ -150,6 +187,7 @@ class Run:
             "mode": self.mode,
             "asker": list(self.asker),
             "measures": _intervals(self.measures),
+            "documents": _intervals(self.documents),
             "groups": {name: _intervals(group) for name, group in self.groups.items()},
             "costs": dict(self.costs),
             "skipped": dict(self.skipped),
@@ -199,6 +237,7 @@ def _run(value: Any) -> Run:
         mode=value["mode"],
         asker=tuple(value["asker"]),
         version=value["merestone"],
+        documents=_read_intervals(value.get("documents", {})),
     )
 
 
@@ -221,6 +260,7 @@ def _result(row: Any) -> QuestionResult:
         made=row["made"],
         relevance=row["relevance"],
         failures=row["failures"],
+        documents={name: _finite(value) for name, value in row.get("documents", {}).items()},
     )
 
 

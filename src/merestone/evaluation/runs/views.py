@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from merestone.evaluation.measures.spans import NO_ANSWER, SPAN_MEASURES
 from merestone.evaluation.runs.values import PRECISE, SEARCH
 from merestone.types import SettingsError
 
@@ -41,6 +42,20 @@ class Views:
     def precise_budget(self) -> int:
         """Tokens that the precise view may fill at most: the largest budget."""
         return max(self.budgets, default=_PRECISE_BUDGET)
+
+
+def check_measures(names: Sequence[str], views: Views) -> None:
+    """Raise ``SettingsError`` with code ``unknown-measure`` for a measure that none of ``views``
+    has."""
+    for name in names:
+        kind, _, view = name.partition("@") if isinstance(name, str) else ("", "", "")
+        if kind not in (*SPAN_MEASURES, NO_ANSWER) or view not in views.names:
+            raise SettingsError(
+                "unknown-measure",
+                f"There is no measure {name!r} of what is asked for here.",
+                f"Write one of {', '.join((*SPAN_MEASURES, NO_ANSWER))}, then @ and one of "
+                f"{', '.join(views.names)}; -k and --budget give others.",
+            )
 
 
 def choose_views(

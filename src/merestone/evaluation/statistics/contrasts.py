@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from merestone.evaluation.experiments.comparison import Contrast
 from merestone.evaluation.measures.spans import is_smaller_better
 from merestone.evaluation.runs.grouping import groups_of
-from merestone.evaluation.runs.values import QuestionResult, Run
+from merestone.evaluation.runs.values import QuestionResult, Run, people_first
 from merestone.evaluation.statistics.intervals import Difference, corrected, difference
 from merestone.evaluation.statistics.verdicts import MARGIN, verdict
 
@@ -48,11 +48,6 @@ def contrasts_of(
         for family in (whole, parts):
             found += _judged(family, measure)
     return found
-
-
-def people_first(results: Sequence[QuestionResult]) -> list[QuestionResult]:
-    """Those that people asked; where there are none, those that were made."""
-    return [result for result in results if not result.made] or list(results)
 
 
 def margin_of(measure: str, baseline: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from io import BytesIO
@@ -17,8 +17,11 @@ from merestone.extraction import detect_media_type
 from merestone.indexing.regular_files import open_file
 from merestone.indexing.sources.faults import gone, problem_of, unreachable
 from merestone.indexing.sources.identifiers import page_identifier
+from merestone.indexing.sources.page_answer import Answer
+from merestone.indexing.sources.page_findings import Page, PageFindings
 from merestone.indexing.sources.patterns import Selection
-from merestone.indexing.sources.transfer import Answer, HostGaveUpError, Transfer
+from merestone.indexing.sources.robot_files import RobotFiles
+from merestone.indexing.sources.transfer import HostGaveUpError, Transfer
 from merestone.types import (
     ExtractionError,
     Listed,
@@ -36,21 +39,15 @@ LIST_BYTES = 50_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    """A document to be looked at."""
-
-    id: str
-    url: str
-    stamp: str = ""
-    """What a sitemap says of its last change; empty if that proves nothing."""
-
-
-@dataclass(frozen=True, slots=True)
 class _Held:
     """A body that a scan fetched, until the source is done with."""
 
     path: Path
     media_type: str | None
+
+
+class _ClosedError(Exception):
+    """The page may not be fetched."""
 
 
 class PageSource:
@@ -61,10 +58,14 @@ class PageSource:
     """
 
     _concurrency = 4
+    _heeds_robots = False
+    """Who names each page knows what may be fetched."""
 
     def __init__(self, settings: SourceSettings) -> None:
         self.settings = settings
-        self.transfer = Transfer(settings.options, self._concurrency)
+        self.transfer = Transfer(settings, self._concurrency)
+        heeds = self._heeds_robots and settings.robots
+        self._robots = RobotFiles(self.transfer) if heeds else None
         self._selection = Selection(settings)
         folder = tempfile.mkdtemp(prefix="merestone-")
         self._folder = Path(folder)
@@ -74,32 +75,26 @@ class PageSource:
 
     def scan(self, look: Look) -> Listing:
         self.transfer.forgive()
-        problems: list[Problem] = []
-        unlisted: list[str] = []
-        pages = {page.id: page for page in self._wanted(look, problems, unlisted)}
-        documents: list[Listed] = []
-        silent: dict[str, int] = {}
+        if self._robots:
+            self._robots.forget()
+        findings = PageFindings(self.settings.prefix)
+        wanted = self._wanted(look, findings.problems, findings.unlisted)
+        pages = {page.id: page for page in wanted}
         pool = ThreadPoolExecutor(self.transfer.concurrency)
         try:
             answers = pool.map(lambda page: self._look_at(page, look), pages.values())
             for page, found in zip(pages.values(), answers, strict=True):
                 if isinstance(found, Listed):
-                    documents.append(found)
+                    findings.documents.append(found)
                 elif isinstance(found, Problem):
-                    problems.append(found)
-                elif found is None:
-                    continue
-                else:
-                    host = urlsplit(page.url).netloc
-                    silent[host] = silent.get(host, 0) + 1
+                    findings.problems.append(found)
+                elif isinstance(found, HostGaveUpError):
+                    findings.add_silent(page, found.why)
+                elif isinstance(found, _ClosedError):
+                    findings.add_closed(page)
         finally:
             pool.shutdown(cancel_futures=True)
-        for host, number in silent.items():
-            error = unreachable(host, f"it does not answer; {number} pages were not looked at")
-            problem = problem_of(self.settings.prefix + host.lower(), error)
-            problems.append(problem)
-            unlisted.append(problem.document)
-        return Listing(self, tuple(documents), tuple(problems), tuple(unlisted))
+        return findings.listing(self)
 
     def read(self, listed: Listed, max_bytes: int) -> RawDocument:
         held = self._held.get(listed.id)
@@ -107,7 +102,7 @@ class PageSource:
             data, media_type = held.path.read_bytes(), held.media_type
         else:
             out = BytesIO()
-            answer = self._fetch(listed.location, out, max_bytes)
+            answer = self._fetch(listed.location, out, max_bytes, self._permit)
             data, media_type = out.getvalue(), answer.media_type
         path = urlsplit(listed.location).path
         by_content = detect_media_type(path, data)
@@ -129,17 +124,19 @@ class PageSource:
             if self._selection.admits(name) and look.scope.holds(page.id):
                 yield page
 
-    def _look_at(self, page: Page, look: Look) -> Listed | Problem | HostGaveUpError | None:
-        """The page as listed, its problem, the host that is not asked any more; ``None`` if the
-        page is gone."""
+    def _look_at(
+        self, page: Page, look: Look
+    ) -> Listed | Problem | HostGaveUpError | _ClosedError | None:
+        """The page as listed, or what is in the way; ``None`` if the page is gone."""
         known = look.stamps.get(page.id, "")
         if page.stamp and page.stamp == known:
             return Listed(page.id, page.url, known)
         path = self._folder / str(next(self._numbers))
         try:
+            self._permit(page.url)
             with path.open("wb") as out:
-                answer = self.transfer.fetch(page.url, out, look.max_bytes, known)
-        except HostGaveUpError as error:
+                answer = self.transfer.fetch(page.url, out, look.max_bytes, known, self._permit)
+        except (HostGaveUpError, _ClosedError) as error:
             return error
         except ExtractionError as error:
             return Listed(page.id, page.url, page.stamp, fault=problem_of(page.id, error))
@@ -152,11 +149,21 @@ class PageSource:
         self._held[page.id] = _Held(path, answer.media_type)
         return Listed(page.id, page.url, page.stamp or answer.stamp, size=answer.size)
 
-    def _fetch(self, url: str, out: BytesIO, max_bytes: int) -> Answer:
+    def _permit(self, url: str) -> None:
+        """Raise unless ``url`` may be fetched."""
+        if self._robots and not self._robots.allow(url):
+            raise _ClosedError(url)
+
+    def _fetch(
+        self, url: str, out: BytesIO, max_bytes: int, permit: Callable[[str], None]
+    ) -> Answer:
         try:
-            answer = self.transfer.fetch(url, out, max_bytes)
+            permit(url)
+            answer = self.transfer.fetch(url, out, max_bytes, permit=permit)
         except HostGaveUpError as error:
-            raise unreachable(url, f"{error} does not answer") from error
+            raise unreachable(url, error.why) from error
+        except _ClosedError as error:
+            raise unreachable(url, "robots.txt closes it to programs") from error
         if answer.is_gone:
             raise gone(url)
         return answer
@@ -165,6 +172,8 @@ class PageSource:
 class PageListSource(PageSource):
     """The pages that a list names, one URL a line; ``#`` begins a comment. The list is a file, or
     a page itself."""
+
+    _heeds_robots = True
 
     def pages(self, look: Look, problems: list[Problem], unlisted: list[str]) -> Iterable[Page]:
         place = self.settings.location
@@ -193,7 +202,8 @@ class PageListSource(PageSource):
         its pages."""
         out = BytesIO()
         try:
-            answer = self._fetch(url, out, LIST_BYTES)
+            # Who names it knows that it may be fetched.
+            answer = self._fetch(url, out, LIST_BYTES, lambda _: None)
         except ExtractionError as error:
             raise SourceError("list-invalid", error.message, "Split it.") from error
         return out.getvalue(), answer.day

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime, time
 from urllib.parse import quote
 
@@ -52,12 +52,17 @@ def _stated_access(fields: Fields) -> dict[str, JSON]:
 def _text(fields: Fields, settings: SourceSettings) -> str:
     if settings.text:
         return "\n\n".join(filter(None, (_shown(fields.get(name)) for name in settings.text)))
-    shown = {
-        name: _shown(value)
-        for name, value in fields.items()
-        if name != settings.updated and name.lower() != METADATA_KEY
-    }
+    shown = {name: _shown(fields[name]) for name in text_fields(fields, settings)}
     return "".join(f"{name}: {text}\n" for name, text in shown.items() if text)
+
+
+def text_fields(names: Iterable[str], settings: SourceSettings) -> tuple[str, ...]:
+    """Those of the columns or keys ``names`` that a document's text is made of."""
+    if settings.text:
+        return settings.text
+    return tuple(
+        name for name in names if name != settings.updated and name.lower() != METADATA_KEY
+    )
 
 
 def _shown(value: object) -> str:

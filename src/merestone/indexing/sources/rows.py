@@ -3,28 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from merestone.indexing.sources.contents import content_hash
-from merestone.indexing.sources.faults import gone, too_large
+from merestone.indexing.sources.faults import gone, problem_of, too_large
 from merestone.indexing.sources.identifiers import key_identifier
+from merestone.indexing.sources.keys import KeyedRecords
 from merestone.indexing.sources.patterns import Selection
-from merestone.indexing.sources.records import document_of, stamp_of, uri_of_record, without_key
+from merestone.indexing.sources.records import (
+    document_of,
+    stamp_of,
+    text_fields,
+    uri_of_record,
+)
 from merestone.types import (
     Listed,
     Listing,
     Look,
     RawDocument,
     SettingsError,
-    SourceError,
     SourceSettings,
 )
 
 _MOST_AHEAD = 64
 """Rows that are read at once where one after the other is asked for."""
-_NAMED = 5
 
 Row = Sequence[object]
+
+
+@dataclass(frozen=True, slots=True)
+class Oversized:
+    """A row that the database keeps for itself, since it has more bytes than a document may."""
+
+    key: object
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How many bytes the ``columns`` of a row may have together."""
+
+    columns: Sequence[str]
+    bytes: int
 
 
 class Table(Protocol):
@@ -39,8 +60,12 @@ class Table(Protocol):
     def scan(self, columns: Sequence[str]) -> Iterator[Row]:
         """These columns of every row, all rows of one moment."""
 
-    def rows(self, key: str, values: Sequence[object]) -> Iterator[Row]:
-        """All columns of the rows whose column ``key`` has one of ``values``."""
+    def scan_whole(self, key: str, limit: Limit) -> Iterator[Row | Oversized]:
+        """All columns of every row, all rows of one moment. A database that can't tell how long a
+        row is before it gives it away gives those over the limit, too."""
+
+    def rows(self, key: str, values: Sequence[object], limit: Limit) -> Iterator[Row | Oversized]:
+        """As ``scan_whole``, the rows whose column ``key`` has one of ``values``."""
 
 
 class RowSource:
@@ -58,68 +83,67 @@ class RowSource:
         """Key as the database has it, by id, in the order of the query."""
         self._order: list[str] = []
         self._positions: dict[str, int] = {}
-        self._ahead: dict[str, RawDocument] = {}
+        self._ahead: dict[str, RawDocument | Oversized] = {}
         self._next = -1
         self._step = 1
 
     def scan(self, look: Look) -> Listing:
         self._check_columns()
-        self._keys.clear()
         self._ahead.clear()
-        documents: list[Listed] = []
-        keyless = 0
-        repeated: dict[str, int] = {}
-        for key, stamp in self._stamps():
-            name = key_identifier(key)
-            if name is None:
-                keyless += 1
-                continue
-            identifier = self._settings.prefix + name
-            if identifier in self._keys:
-                repeated[name] = repeated.get(name, 1) + 1
-                continue
-            self._keys[identifier] = key
-            if self._selection.admits(name) and look.scope.holds(identifier):
-                documents.append(Listed(identifier, name, stamp))
-        if repeated:
-            raise _repeated(self._settings, repeated)
-        if keyless:
-            problem = without_key(self._settings, keyless)
-            documents.append(Listed(problem.document, "", fault=problem))
+        records = KeyedRecords[object](self._settings, self._selection, look.scope)
+        looks = self._times(records) if self._settings.updated else self._contents(records, look)
+        documents = records.whole(list(looks))
+        self._keys = records.places
         self._order = [listed.id for listed in documents if not listed.fault]
         self._positions = {identifier: at for at, identifier in enumerate(self._order)}
         self._next, self._step = -1, 1
-        return Listing(self, tuple(documents))
+        return Listing(self, documents)
 
     def read(self, listed: Listed, max_bytes: int) -> RawDocument:
         if listed.id not in self._ahead:
-            self._read_from(listed.id)
+            self._read_from(listed.id, max_bytes)
         found = self._ahead.pop(listed.id, None)
         if found is None:
             raise gone(listed.id)
-        if len(found.data) > max_bytes:
-            raise too_large(listed.id, max_bytes, len(found.data))
+        size = found.size if isinstance(found, Oversized) else len(found.data)
+        if isinstance(found, Oversized) or size > max_bytes:
+            raise too_large(listed.id, max_bytes, size)
         return found
 
     def uri_of(self, listed: Listed) -> str:
         return uri_of_record(self._table.place, listed.location)
 
-    def _stamps(self) -> Iterator[tuple[object, str]]:
-        settings = self._settings
-        if settings.updated:
-            for key, updated in self._table.scan((settings.key, settings.updated)):
-                yield key, stamp_of(updated)
-            return
-        columns = self._table.columns()
-        place = columns.index(settings.key)
-        for row in self._table.scan(columns):
-            fields = dict(zip(columns, row, strict=True))
-            raw = document_of(key_identifier(row[place]) or "", "", fields, settings)
-            yield row[place], f"content={content_hash(raw)}"
+    def _times(self, records: KeyedRecords[object]) -> Iterator[Listed]:
+        """Documents with their times of change as stamps."""
+        for key, updated in self._table.scan((self._settings.key, self._settings.updated)):
+            if admitted := records.admit(key, key):
+                yield Listed(*admitted, stamp_of(updated))
 
-    def _read_from(self, identifier: str) -> None:
+    def _contents(self, records: KeyedRecords[object], look: Look) -> Iterator[Listed]:
+        """Documents with hashes of what they hold as stamps."""
+        columns = self._table.columns()
+        place = columns.index(self._settings.key)
+        for row in self._table.scan_whole(self._settings.key, self._limit(look.max_bytes)):
+            key = row.key if isinstance(row, Oversized) else row[place]
+            admitted = records.admit(key, key)
+            if admitted is None:
+                continue
+            identifier, name = admitted
+            if isinstance(row, Oversized):
+                fault = problem_of(identifier, too_large(identifier, look.max_bytes, row.size))
+                yield Listed(identifier, name, f"size={row.size}", fault=fault)
+                continue
+            fields = dict(zip(columns, row, strict=True))
+            content = content_hash(document_of(name, "", fields, self._settings))
+            yield Listed(identifier, name, f"content={content}")
+
+    def _limit(self, max_bytes: int) -> Limit:
+        return Limit(text_fields(self._table.columns(), self._settings), max_bytes)
+
+    def _read_from(self, identifier: str, max_bytes: int) -> None:
         """Read the row, and more of those behind it the longer reading has gone in their order:
-        a table without an index on the key is gone through once for all of them."""
+        a table without an index on the key is gone through once for all of them. Of the others no
+        more is kept than one document may have."""
         at = self._positions.get(identifier)
         if at is None:
             return
@@ -127,15 +151,26 @@ class RowSource:
         wanted = self._order[at : at + self._step]
         self._next = at + len(wanted)
         self._ahead.clear()
+        keys = [self._keys[each] for each in wanted]
+        room = max_bytes
+        for row in self._table.rows(self._settings.key, keys, self._limit(max_bytes)):
+            found, document = self._document(row)
+            size = 0 if isinstance(document, Oversized) else len(document.data)
+            if found == identifier or size <= room:
+                self._ahead[found] = document
+                room -= 0 if found == identifier else size
+
+    def _document(self, row: Row | Oversized) -> tuple[str, RawDocument | Oversized]:
+        """Id and document of a row that was listed, so that it has a key."""
         columns = self._table.columns()
-        place = columns.index(self._settings.key)
-        for row in self._table.rows(self._settings.key, [self._keys[each] for each in wanted]):
-            name = key_identifier(row[place])
-            if name is not None:
-                found = self._settings.prefix + name
-                uri = uri_of_record(self._table.place, name)
-                fields = dict(zip(columns, row, strict=True))
-                self._ahead[found] = document_of(found, uri, fields, self._settings)
+        key = row.key if isinstance(row, Oversized) else row[columns.index(self._settings.key)]
+        name = key_identifier(key) or ""
+        identifier = self._settings.prefix + name
+        if isinstance(row, Oversized):
+            return identifier, row
+        fields = dict(zip(columns, row, strict=True))
+        uri = uri_of_record(self._table.place, name)
+        return identifier, document_of(identifier, uri, fields, self._settings)
 
     def _check_columns(self) -> None:
         columns = self._table.columns()
@@ -147,18 +182,3 @@ class RowSource:
                 f"The query of {self._settings.place} has no column {', '.join(missing)}.",
                 f"It has {', '.join(columns)}.",
             )
-
-
-def _repeated(settings: SourceSettings, repeated: dict[str, int]) -> SourceError:
-    named = ", ".join(f"{key!r} ({count} times)" for key, count in list(repeated.items())[:_NAMED])
-    more = f" and {len(repeated) - _NAMED} others" if len(repeated) > _NAMED else ""
-    return duplicate_key(settings, named + more)
-
-
-def duplicate_key(settings: SourceSettings, named: str) -> SourceError:
-    """The error that several records have one key: which is the document is not known."""
-    return SourceError(
-        "duplicate-key",
-        f"Several records of {settings.place} have the same {settings.key}: {named}.",
-        "Choose a key that each record has for itself; nothing of the source was touched.",
-    )

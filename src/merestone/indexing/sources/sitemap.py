@@ -11,7 +11,8 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 
 from merestone.indexing.sources.faults import problem_of
 from merestone.indexing.sources.identifiers import page_identifier
-from merestone.indexing.sources.pages import LIST_BYTES, Page, PageListSource
+from merestone.indexing.sources.page_findings import Page
+from merestone.indexing.sources.pages import LIST_BYTES, PageListSource
 from merestone.types import Look, Problem, SourceError
 
 _DEPTH = 3

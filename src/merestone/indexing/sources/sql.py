@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from merestone.indexing.sources.credentials import read_secret
 from merestone.indexing.sources.faults import unreachable
-from merestone.indexing.sources.rows import Row, RowSource
+from merestone.indexing.sources.rows import Limit, Row, RowSource
 from merestone.indexing.sources.sqlite import query_failed
 from merestone.types import MerestoneError, SettingsError, SourceSettings
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from sqlalchemy import URL, Engine
 
 _BATCH = 500
+_FEW = 8
+"""Rows that are held at a time where they are read whole."""
 
 
 def open_source(settings: SourceSettings) -> RowSource:
@@ -36,7 +38,7 @@ class _Table:
     def __init__(self, settings: SourceSettings, sqlalchemy: Any) -> None:
         self._sql = sqlalchemy
         self._query = settings.query.strip().rstrip(";")
-        self._password = _password(settings)
+        self._password = read_secret(settings.password_env)
         self._url, self._engine = self._open(settings)
         self._columns: tuple[str, ...] = ()
 
@@ -52,15 +54,21 @@ class _Table:
         return self._columns
 
     def scan(self, columns: Sequence[str]) -> Iterator[Row]:
-        with self._connection() as connection:
-            options = {"stream_results": True, "yield_per": _BATCH}
-            result = connection.execution_options(**options).execute(self._select(*columns))
-            yield from (tuple(row) for row in result)
+        yield from self._streamed(self._select(*columns), _BATCH)
 
-    def rows(self, key: str, values: Sequence[object]) -> Iterator[Row]:
-        column = self._sql.column(key)
+    def scan_whole(self, key: str, limit: Limit) -> Iterator[Row]:
+        # How long a value is, each database has its own word for; so rows over the limit come, too.
+        yield from self._streamed(self._select("*"), _FEW)
+
+    def rows(self, key: str, values: Sequence[object], limit: Limit) -> Iterator[Row]:
+        wanted = self._sql.column(key).in_(list(values))
+        yield from self._streamed(self._select("*").where(wanted), _FEW)
+
+    def _streamed(self, query: Any, batch: int) -> Iterator[Row]:
+        """The rows of ``query``, of which as many as ``batch`` are held at a time."""
         with self._connection() as connection:
-            result = connection.execute(self._select("*").where(column.in_(list(values))))
+            options = {"stream_results": True, "yield_per": batch}
+            result = connection.execution_options(**options).execute(query)
             yield from (tuple(row) for row in result)
 
     def _select(self, *columns: str) -> Any:
@@ -112,17 +120,3 @@ class _Table:
 def _escaped(query: str) -> str:
     """``:name`` in the query is the database's, no parameter."""
     return query.replace("\\", "\\\\").replace(":", "\\:")
-
-
-def _password(settings: SourceSettings) -> str:
-    if not settings.password_env:
-        return ""
-    password = os.environ.get(settings.password_env, "")
-    if not password:
-        raise SettingsError(
-            "invalid-setting",
-            f"The environment variable {settings.password_env}, which should hold a password, is "
-            "not set.",
-            "Set it, or leave password_env out.",
-        )
-    return password

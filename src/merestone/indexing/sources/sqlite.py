@@ -9,10 +9,16 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from merestone.indexing.sources.faults import unreachable
-from merestone.indexing.sources.rows import Row, RowSource
+from merestone.indexing.sources.rows import Limit, Oversized, Row, RowSource
 from merestone.types import SettingsError, SourceError, SourceSettings
 
 _WAIT_SECONDS = 5.0
+_LENGTH = (
+    "coalesce(octet_length({0}), 0)"
+    if sqlite3.sqlite_version_info >= (3, 43)
+    else "coalesce(length(CAST({0} AS BLOB)), 0)"
+)
+"""Bytes of a column. The newer function finds them without reading the value."""
 _READING = frozenset(
     {
         sqlite3.SQLITE_SELECT,
@@ -53,11 +59,30 @@ class _Table:
         with self._connection() as connection:
             yield from connection.execute(self._select(", ".join(map(_quoted, columns))))
 
-    def rows(self, key: str, values: Sequence[object]) -> Iterator[Row]:
-        places = ", ".join("?" * len(values))
+    def scan_whole(self, key: str, limit: Limit) -> Iterator[Row | Oversized]:
+        yield from self._measured(key, limit, "", ())
+
+    def rows(self, key: str, values: Sequence[object], limit: Limit) -> Iterator[Row | Oversized]:
+        condition = f" WHERE {_quoted(key)} IN ({', '.join('?' * len(values))})"
+        yield from self._measured(key, limit, condition, values)
+
+    def _measured(
+        self, key: str, limit: Limit, condition: str, values: Sequence[object]
+    ) -> Iterator[Row | Oversized]:
+        """Whole rows; of one over the limit no column that is over it alone leaves the database."""
+        lengths = {name: _LENGTH.format(_quoted(name)) for name in limit.columns if name != key}
+        kept = (
+            f"CASE WHEN {lengths[name]} <= {limit.bytes} THEN {_quoted(name)} END"
+            if name in lengths
+            else _quoted(name)
+            for name in self.columns()
+        )
+        size = " + ".join(lengths.values()) or "0"
+        place = self.columns().index(key)
         with self._connection() as connection:
-            query = f"{self._select('*')} WHERE {_quoted(key)} IN ({places})"
-            yield from connection.execute(query, tuple(values))
+            query = self._select(", ".join((*kept, size))) + condition
+            for *row, length in connection.execute(query, tuple(values)):
+                yield Oversized(row[place], length) if length > limit.bytes else row
 
     def _select(self, columns: str) -> str:
         # On lines of its own: the query may end with a comment.

@@ -7,20 +7,32 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from merestone.evaluation.gold.checking import check_questions
-from merestone.evaluation.questions.files import json_line, write_text
+from merestone.evaluation.questions.files import json_line
 from merestone.evaluation.questions.json_form import question_to_json
 from merestone.evaluation.questions.table import to_table
 from merestone.evaluation.questions.values import Question, Questions
+from merestone.files import write_text
 from merestone.types import JSON, SettingsError, Snapshot
 
-_Write = Callable[[Questions, Path, Snapshot | None], list[Path]]
+_Form = Callable[[Questions, Path, Snapshot | None], dict[Path, str]]
+"""The files of a format, each with its text."""
 
 
 def export_questions(
     questions: Questions, format: str, target: Path, snapshot: Snapshot | None = None
 ) -> list[Path]:
     """Write ``questions`` to the file, or for ``trec`` and ``beir`` into the folder, ``target``;
-    the files that were written.
+    the files that were written. See :func:`exported_files`."""
+    files = exported_files(questions, format, target, snapshot)
+    for path, text in files.items():
+        write_text(path, text)
+    return list(files)
+
+
+def exported_files(
+    questions: Questions, format: str, target: Path, snapshot: Snapshot | None = None
+) -> dict[Path, str]:
+    """The files that an export consists of, with their texts; nothing is written.
 
     With a ``snapshot`` evidence is written as it stands now, quotes included. BEIR needs one: its
     corpus is the library's documents.
@@ -36,7 +48,13 @@ def export_questions(
     return EXPORTS[format](questions, target, snapshot)
 
 
-def _write_trec(questions: Questions, target: Path, snapshot: Snapshot | None) -> list[Path]:
+def without_judgement(questions: Questions, format: str) -> int:
+    """How many of ``questions`` have no line in the judgements of a format that has them apart:
+    those that nothing answers. Tools that go by judgements pass over them."""
+    return sum(not question.evidence for question in questions) if format in _JUDGED else 0
+
+
+def _trec(questions: Questions, target: Path, snapshot: Snapshot | None) -> dict[Path, str]:
     """Topics as lines ``id<TAB>query``, and qrels of documents."""
     topics = "".join(f"{trec_name(q.id)}\t{' '.join(q.question.split())}\n" for q in questions)
     qrels = "".join(
@@ -44,11 +62,10 @@ def _write_trec(questions: Questions, target: Path, snapshot: Snapshot | None) -
         for question in questions
         for document, grade in _grades(question).items()
     )
-    files = {target / "topics.tsv": topics, target / "qrels.txt": qrels}
-    return _written(files)
+    return {target / "topics.tsv": topics, target / "qrels.txt": qrels}
 
 
-def _write_beir(questions: Questions, target: Path, snapshot: Snapshot | None) -> list[Path]:
+def _beir(questions: Questions, target: Path, snapshot: Snapshot | None) -> dict[Path, str]:
     if snapshot is None:
         raise SettingsError(
             "export-needs-library",
@@ -63,12 +80,11 @@ def _write_beir(questions: Questions, target: Path, snapshot: Snapshot | None) -
         for document, grade in _grades(question).items()
     )
     corpus = "".join(json_line(row) for row in _corpus(snapshot))
-    files = {
+    return {
         target / "corpus.jsonl": corpus,
         target / "queries.jsonl": queries,
         target / "qrels" / "test.tsv": qrels,
     }
-    return _written(files)
 
 
 def _corpus(snapshot: Snapshot) -> Iterator[JSON]:
@@ -78,26 +94,16 @@ def _corpus(snapshot: Snapshot) -> Iterator[JSON]:
             yield {"_id": record.id, "title": record.title or "", "text": text}
 
 
-def _write_csv(questions: Questions, target: Path, snapshot: Snapshot | None) -> list[Path]:
-    return _written({target: to_table(questions, target.suffix.lower())})
+def _csv(questions: Questions, target: Path, snapshot: Snapshot | None) -> dict[Path, str]:
+    return {target: to_table(questions, target.suffix.lower())}
 
 
-def _write_jsonl(questions: Questions, target: Path, snapshot: Snapshot | None) -> list[Path]:
-    return _written({target: "".join(json_line(question_to_json(each)) for each in questions)})
+def _jsonl(questions: Questions, target: Path, snapshot: Snapshot | None) -> dict[Path, str]:
+    return {target: "".join(json_line(question_to_json(each)) for each in questions)}
 
 
-EXPORTS: Mapping[str, _Write] = {
-    "trec": _write_trec,
-    "beir": _write_beir,
-    "csv": _write_csv,
-    "jsonl": _write_jsonl,
-}
-
-
-def _written(files: Mapping[Path, str]) -> list[Path]:
-    for path, text in files.items():
-        write_text(path, text)
-    return list(files)
+EXPORTS: Mapping[str, _Form] = {"trec": _trec, "beir": _beir, "csv": _csv, "jsonl": _jsonl}
+_JUDGED = ("trec", "beir")
 
 
 def _grades(question: Question) -> dict[str, int]:
