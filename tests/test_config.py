@@ -133,3 +133,21 @@ def test_the_questions_are_no_document_of_the_library_that_they_ask(tmp_path: Pa
         library.sync()
         with library.snapshot() as snapshot:
             assert snapshot.document_ids() == ["asked [1]/qs.jsonl", "guide.md"]
+
+
+def test_tables_that_are_lists_may_be_given_in_the_call(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("# Valve\n\nClose it.", "utf-8")
+    (tmp_path / "b.md").write_text("# Pump", "utf-8")
+    given = {"embedding": {"model": "hashing"}, "sources": [{"path": "docs"}]}
+    with Library.open(tmp_path, **given) as library:
+        library.sync()
+        assert [document.id for document in library.documents()] == ["a.md"]
+
+
+@pytest.mark.parametrize(
+    ("table", "value"), [("sources", 5), ("chunking", [1]), ("retrieval", "x")]
+)
+def test_a_table_of_another_kind_is_named(tmp_path: Path, table: str, value: object) -> None:
+    with pytest.raises(SettingsError, match=f"the call has {table}"):
+        load_settings(tmp_path, {table: value})  # type: ignore[dict-item]

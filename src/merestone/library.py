@@ -123,13 +123,13 @@ class Library:
         path: str | os.PathLike[str] = ".",
         *,
         settings: LibrarySettings | None = None,
-        **flags: Mapping[str, JSON],
+        **flags: Mapping[str, JSON] | Sequence[Mapping[str, JSON]],
     ) -> Library:
         """The library of the folder ``path``.
 
-        ``flags`` are tables such as ``chunking={"max_tokens": 200}``; they win over the
-        configuration. The folder needs neither a configuration nor an index yet: :meth:`sync`
-        makes the index.
+        ``flags`` are tables such as ``chunking={"max_tokens": 200}``, or lists of them such as
+        ``sources=[{"path": "docs"}]``; they win over the configuration.
+        The folder needs neither a configuration nor an index yet: :meth:`sync` makes the index.
         """
         root = Path(path)
         if not root.is_dir():

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 from merestone.config.environment import PREFIX
 from merestone.config.files import config_files, user_file
-from merestone.config.layers import read_layers
+from merestone.config.layers import Tables, read_layers
 from merestone.config.merging import read_configuration
 from merestone.config.sources import sources_of
 from merestone.config.tables import ConfigurationTables
-from merestone.types import JSON, AccessRule, AccessSettings, SettingsError, SourceSettings
+from merestone.types import AccessRule, AccessSettings, SettingsError, SourceSettings
 
 _Inputs = tuple[tuple[bytes | None, ...], dict[str, str]]
 _AccessState = tuple[AccessSettings, tuple[SourceSettings, ...]]
@@ -22,7 +21,7 @@ class AccessConfiguration:
     """What the configuration of a folder says of access, read again whenever a file that it is
     made of, or the environment, has changed. May be used from several threads."""
 
-    def __init__(self, root: Path, flags: Mapping[str, Mapping[str, JSON]]) -> None:
+    def __init__(self, root: Path, flags: Tables) -> None:
         self._root = root.absolute()
         self.flags = flags
         self._files = self._layer_files()

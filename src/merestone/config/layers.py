@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 from merestone.config.environment import read_environment
 from merestone.config.files import (
@@ -17,11 +17,14 @@ from merestone.config.files import (
 )
 from merestone.types import CONFIG_FILE, JSON, SettingsError
 
+Tables: TypeAlias = Mapping[str, Mapping[str, JSON] | Sequence[Mapping[str, JSON]]]
+"""Settings by the name of their table; ``sources`` is a list of tables."""
+
 
 def read_layers(
     root: Path,
-    flags: Mapping[str, Mapping[str, JSON]],
-    variant: Mapping[str, Mapping[str, JSON]] = MappingProxyType({}),
+    flags: Tables,
+    variant: Tables = MappingProxyType({}),
 ) -> list[tuple[str, dict[str, Any]]]:
     """Tables by the place that they come from, lowest layer first."""
     found: list[tuple[str, dict[str, Any]]] = []
@@ -47,6 +50,7 @@ def read_layers(
     elif table is not None:
         found.append((str(pyproject), table))
     found.append(("the environment", read_environment()))
-    found.append(("the call", {key: dict(value) for key, value in flags.items()}))
-    found.append(("the variant", {key: dict(value) for key, value in variant.items()}))
+    # Of another kind than they should be: what validates them names the table and the remedy.
+    found.append(("the call", dict(flags)))
+    found.append(("the variant", dict(variant)))
     return found

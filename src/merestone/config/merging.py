@@ -10,15 +10,15 @@ from typing import Any
 from pydantic import ValidationError
 
 from merestone.config.faults import readable
-from merestone.config.layers import read_layers
+from merestone.config.layers import Tables, read_layers
 from merestone.config.tables import ConfigurationTables
 from merestone.types import JSON
 
 
 def read_configuration(
     root: Path,
-    flags: Mapping[str, Mapping[str, JSON]],
-    variant: Mapping[str, Mapping[str, JSON]] = MappingProxyType({}),
+    flags: Tables,
+    variant: Tables = MappingProxyType({}),
 ) -> tuple[ConfigurationTables, dict[str, JSON]]:
     """The validated configuration, and which layer each table came from last."""
     merged: dict[str, Any] = {}

@@ -9,6 +9,7 @@ from pathlib import Path
 from merestone.config.access import access_settings
 from merestone.config.chunking import chunking_settings
 from merestone.config.files import STATE_FOLDER
+from merestone.config.layers import Tables
 from merestone.config.merging import read_configuration
 from merestone.config.sources import sources_of
 from merestone.config.tables import ConfigurationTables, EvaluationTable, GateTable, RetrievalTable
@@ -28,8 +29,8 @@ from merestone.types import (
 
 def load_settings(
     root: Path,
-    flags: Mapping[str, Mapping[str, JSON]] | None = None,
-    variant: Mapping[str, Mapping[str, JSON]] | None = None,
+    flags: Tables | None = None,
+    variant: Tables | None = None,
 ) -> LibrarySettings:
     """The effective settings of the library in ``root``.
 
