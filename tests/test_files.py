@@ -52,7 +52,7 @@ def test_what_fails_leaves_the_file_and_no_draft(
 @pytest.mark.skipif(os.name == "nt", reason="permissions are those of POSIX")
 @pytest.mark.parametrize(
     ("held", "private", "wanted"),
-    [(0o640, False, 0o640), (0o444, False, 0o444), (0o644, True, 0o600)],
+    [(0o640, False, 0o640), (0o604, False, 0o604), (0o644, True, 0o600)],
 )
 def test_permissions_stay(tmp_path: Path, held: int, private: bool, wanted: int) -> None:
     target = tmp_path / "a.txt"
@@ -115,3 +115,22 @@ def test_folders_are_made_and_what_cannot_be_written_is_told(tmp_path: Path) -> 
             write_text(target, "words")
         assert caught.value.code == "file-unwritable"
         assert str(target) in caught.value.message
+
+
+def test_a_file_that_was_made_read_only_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "a.txt"
+    target.write_text("old")
+    target.chmod(0o444)
+    # The superuser may write to it all the same.
+    monkeypatch.setattr(os, "access", lambda path, _: path != target)
+    with pytest.raises(SettingsError, match="cannot be written"):
+        write_text(target, "new")
+    assert target.read_text() == "old"
+    assert names(tmp_path) == ["a.txt"]
+
+
+def test_a_name_that_no_file_can_have_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="cannot be written"):
+        write_text(tmp_path / "a\0b", "new")

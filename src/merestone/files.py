@@ -36,6 +36,9 @@ def replacing(path: Path, *, private: bool = False, lasting: bool = True) -> Ite
     if held is not None and not stat.S_ISREG(held.st_mode):
         yield target
         return
+    if held is not None and not os.access(target, os.W_OK):
+        # The folder would let it be replaced; who made it read-only did not mean that.
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
     # Nobody who could not read the file may read the draft.
     draft = _new_draft(target, 0o600 if private or held else 0o666)
     try:
@@ -60,7 +63,7 @@ def write_text(path: Path, text: str) -> None:
         Path(os.path.realpath(path)).parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as draft:
             draft.write_bytes(text.encode("utf-8", "replace"))
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a name with a zero in it is no value
         raise SettingsError(
             "file-unwritable", f"{path} cannot be written: {error}.", "Name another file."
         ) from error

@@ -7,6 +7,7 @@ import os
 import sqlite3
 import tracemalloc
 from collections.abc import Callable, Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from indexing.conftest import open_library
 from merestone import Library, MerestoneError, SettingsError
 from merestone.indexing.sources import list_source, open_source, rows, scope_of, sqlite
 from merestone.indexing.sources.identifiers import key_identifier
-from merestone.indexing.sources.record_lines import first_members
+from merestone.indexing.sources.record_lines import first_members, record_lines
 from merestone.types import DocumentRecord, Listing, Look, SourceSettings
 
 TICKETS = """
@@ -541,6 +542,16 @@ def test_a_line_over_the_limit_is_told_once_and_read_when_it_may_be(tmp_path: Pa
     with open_library(tmp_path) as library:
         assert library.sync().documents["added"] == 1
         assert library.search("beta valve", mode="lexical").hits
+
+
+@pytest.mark.parametrize("more", range(-4, 5))
+def test_a_byte_order_mark_does_not_lengthen_the_first_line(more: int) -> None:
+    first = b"x" * (20 + more)
+    lines = list(record_lines(BytesIO(b"\xef\xbb\xbf" + first + b"\nsecond\n"), 20))
+    assert [line.number for line in lines] == [1, 2]
+    assert [line.size for line in lines] == [len(first) + 1, len(b"second\n")]
+    assert [line.offset for line in lines] == [3, 3 + len(first) + 1]
+    assert lines[0].is_whole == (len(first) + 1 <= 20)
 
 
 @given(

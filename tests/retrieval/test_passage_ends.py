@@ -109,3 +109,21 @@ def test_a_context_ends_no_passage_in_a_bare_heading(tmp_path: Path) -> None:
                 last = passage.text.splitlines()[-1]
                 assert not last.startswith("#") or passage.text == last
                 assert passage.citation.quote == passage.text
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "```sh\necho one\n~~~\necho two\n```",
+        "````markdown\n```sh\necho one\n```\n````",
+        "```sh\necho one\n````",
+        ":::: note\nHot.\n\n::: tip\nCold.\n:::\n\n::::",
+    ],
+)
+def test_what_closes_a_block_stays_with_it(block: str) -> None:
+    assert ending(f"{BODY}\n\n{block}") == f"{BODY}\n\n{block}"
+
+
+def test_a_fence_that_is_opened_again_is_left_off() -> None:
+    closed_one = f"{BODY}\n\n```sh\necho one\n```"
+    assert ending(f"{closed_one}\n\n~~~") == closed_one

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from merestone.retrieval.passages import Span
@@ -11,14 +12,14 @@ from merestone.retrieval.surroundings import placed
 _OPENER = re.compile(
     r"""[ \t]*(?:
     (?:!!!|\?\?\?\+?)[ \t]+\S.*       # admonition of Python-Markdown: !!! note
-    |:{3,}[ \t]*\S.*                  # of Docusaurus, VitePress, Pandoc and MyST: ::: tip
+    |:{3,}[ \t]*[^:\s].*             # of Docusaurus, VitePress, Pandoc and MyST: ::: tip
     |\.\.[ \t]+[\w:.-]+::.*           # directive of reStructuredText: .. note::
     |>[ \t]*\[![A-Za-z]+\][+-]?.*     # of GitHub and Obsidian: > [!NOTE]
     )""",
     re.VERBOSE,
 )
 _CLOSER = re.compile(r"[ \t]*:{3,}[ \t]*")
-_FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})[^`\n]*")
+_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})([^`\n]*)")
 
 
 def closed(span: Span, text: str) -> Span:
@@ -59,7 +60,21 @@ def _without_mark(text: str, start: int, end: int) -> int:
     if _CLOSER.fullmatch(last):
         # It belongs to what it closes, if that is here.
         return end if any(_OPENER.fullmatch(line.rstrip()) for line in lines[:-1]) else begin
-    if _FENCE.fullmatch(last):
-        fences = sum(bool(_FENCE.fullmatch(line.rstrip())) for line in lines)
-        return begin if fences % 2 else end
-    return end
+    return begin if _opens_fence(lines) else end
+
+
+def _opens_fence(lines: Sequence[str]) -> bool:
+    """True if the last line opens a fence. What closes one is as long as its opener, of the same
+    sign, and alone."""
+    opened = ""
+    is_new = False
+    for line in lines:
+        fence = _FENCE.fullmatch(line.rstrip())
+        is_new = fence is not None and not opened
+        if fence is None:
+            continue
+        if not opened:
+            opened = fence[1]
+        elif fence[1].startswith(opened) and not fence[2].strip():
+            opened = ""
+    return is_new

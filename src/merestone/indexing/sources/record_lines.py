@@ -40,7 +40,7 @@ class RecordLine:
 def record_lines(file: BinaryIO, max_bytes: int) -> Iterator[RecordLine]:
     """The lines of ``file``. Of one with more than ``max_bytes`` no more is held at a time."""
     offset = number = 0
-    while data := file.readline(max_bytes + 1):
+    while data := file.readline(max_bytes + 1 + (0 if number else len(_MARK))):
         number += 1
         start = offset
         offset += len(data)

@@ -11,6 +11,9 @@ from urllib.parse import quote, urlsplit
 NAME = "merestone"
 """The name by which a group of rules addresses us."""
 
+_MOST_RULES = 10_000
+"""That are kept for one name: each page is held against all of them."""
+
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
 _AGENT = re.compile(r"[A-Za-z_-]+")
 _UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
@@ -28,7 +31,7 @@ class RobotRules:
         """The rules in the text of a ``robots.txt`` that are ours, else those that are
         everyone's."""
         groups = _groups(text)
-        return cls(tuple(groups.get(NAME, groups.get("*", ()))))
+        return cls(tuple(groups.get(NAME, groups.get("*", {})).items()))
 
     def allow(self, url: str) -> bool:
         """True if the page at ``url`` may be fetched."""
@@ -39,23 +42,27 @@ class RobotRules:
         return max(matching)[1] if matching else True
 
 
-def _groups(text: str) -> dict[str, list[tuple[str, bool]]]:
-    """Rules by whom they are for, in lower case."""
-    found: dict[str, list[tuple[str, bool]]] = {}
-    agents: list[str] = []
+def _groups(text: str) -> dict[str, dict[str, bool]]:
+    """Rules by whom they are for, of us and of everyone: what a pattern matches may be fetched, or
+    not. Of the same pattern twice the one that allows counts."""
+    found: dict[str, dict[str, bool]] = {}
+    ours: set[str] = set()
     is_begun = False
     for name, value in _lines(text):
         if name == "user-agent":
             if is_begun:
-                agents, is_begun = [], False
+                ours, is_begun = set(), False
             agent = _AGENT.match(value)
-            agents.append(agent[0].lower() if agent else value)
-            found.setdefault(agents[-1], [])
+            known = agent[0].lower() if agent else value
+            if known in (NAME, "*"):
+                ours.add(known)
+                found.setdefault(known, {})
         elif name in ("allow", "disallow"):
             is_begun = True
-            if value:
-                for each in agents:
-                    found[each].append((_normal(value), name == "allow"))
+            for each in ours if value else ():
+                rules, pattern = found[each], _normal(value)
+                if pattern in rules or len(rules) < _MOST_RULES:
+                    rules[pattern] = rules.get(pattern, False) or name == "allow"
     return found
 
 
