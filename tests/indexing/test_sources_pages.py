@@ -317,6 +317,7 @@ def test_an_index_of_sitemaps_is_followed_packed_or_not(tmp_path: Path, site: Si
         b"",
         b"<html><body>Log in</body></html>",
         b"<!DOCTYPE html><html></html>",
+        b'<?xml version="1.0" encoding="no-such"?><urlset></urlset>',
         b'<!DOCTYPE x [<!ENTITY a "aaaa">]><urlset><url><loc>&a;</loc></url></urlset>',
         sitemap(("http://127.0.0.1/x", "")).encode()[:-12],
         gzip.compress(sitemap(("http://127.0.0.1/x", "")).encode())[:-9],
@@ -407,6 +408,17 @@ def test_a_redirect_from_outside_into_this_machine_is_refused() -> None:
         "http://10.0.0.1/",
         "http://[::1]/",
         "http://localhost",
+        "http://localhost./",
+        "http://127.1/",
+        "http://2130706433/",
+        "http://0x7f000001/",
+        "http://0/",
+        "http://①②⑦.0.0.1/",
+        "http://127。0。0。1/",
+        "http://%31%32%37.0.0.1/",
+        "http://[::ffff:127.0.0.1]/",
+        "http://127.0.0.1.2/",
+        "http://example.org:99999/",
     ):
         with pytest.raises(MerestoneError) as caught:
             check_redirect("http://example.org/a", "http://example.org/a", target)
@@ -414,6 +426,85 @@ def test_a_redirect_from_outside_into_this_machine_is_refused() -> None:
     with pytest.raises(MerestoneError):
         check_redirect("https://example.org", "https://example.org", "http://example.org")
     check_redirect("http://example.org/a", "http://example.org/a", "https://example.org/b")
+    check_redirect("http://example.org/a", "http://example.org/a", "http://cafe.de/0x1")
+
+
+@pytest.mark.parametrize(
+    ("reply", "code"),
+    [
+        (Reply(status=302, headers={"Location": "http://" + 300 * "a"}), "source-unreachable"),
+        (Reply(status=302, headers={"Location": "http://["}), "source-unreachable"),
+        (Reply(status=302, headers={"Location": "http://127.0.0.1:99999/"}), "redirect-refused"),
+        (Reply(status=302, headers={"Location": "http://xn--a/"}), "source-unreachable"),
+        (Reply(b"x", headers={"Content-Encoding": "gzip, \xe9"}), "source-unreachable"),
+        (Reply(b"x", status=429, headers={"Retry-After": "9" * 5000}), "source-unreachable"),
+    ],
+)
+def test_an_odd_answer_is_the_failure_of_its_page_alone(
+    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch, reply: Reply, code: str
+) -> None:
+    monkeypatch.setenv("WIKI_TOKEN", "s3cret")
+    site.put("/a.md", ALPHA)
+    site.replies["/odd"] = reply
+    source = urls(site, "/odd", "/a.md", options="retries = 0")
+    with library_of(tmp_path, f'{source}\ntoken_env = "WIKI_TOKEN"') as library:
+        report = library.sync()
+        assert codes(report) == [(f"{site.host}/odd", code)]
+        assert documents(library) == {f"{site.host}/a.md"}
+    if reply.status == 429:
+        assert "too long" in report.problems[0].message
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"ETag": '"caf\xe9"'},
+        {"Last-Modified": "Mon, 02 Feb 2026 10:00:00 +" + "9" * 30},
+        {"Set-Cookie": "name=caf\xe9"},
+    ],
+)
+def test_a_header_that_cannot_be_sent_back_is_not_kept(
+    tmp_path: Path, site: Site, headers: dict[str, str]
+) -> None:
+    site.put("/a.md", ALPHA, headers=headers)
+    with library_of(tmp_path, urls(site, "/a.md")) as library:
+        assert library.sync().documents["added"] == 1
+        assert library.sync().documents["unchanged"] == 1
+        with library.snapshot(as_owner=True) as snapshot:
+            assert [record.stamp for record in snapshot.records()] == [""]
+
+
+def test_a_stored_tag_that_cannot_be_sent_is_not(site: Site) -> None:
+    site.put("/a.md", ALPHA, tag='"1"')
+    source = open_source(SourceSettings(kind="urls", urls=(f"{site.url}/a.md",)))
+    look = Look(stamps={f"{site.host}/a.md": 'etag="caf\xe9"'})
+    assert [listed.stamp for listed in source.scan(look).documents] == ['etag="1"']
+
+
+@pytest.mark.parametrize(
+    ("lines", "key"),
+    [
+        ('url = "http://["', "url"),
+        ('sql = "postgresql://me:s3cret@[bad"\nquery = "q"\nkey = "k"', "sql"),
+        ('sitemap = "x.xml"', "sitemap"),
+        ('list = "list.txt"\nhosts = ["[bad"]', "hosts"),
+        ('list = "list.txt"\nhosts = ["a:bad"]', "hosts"),
+        ('list = "list.txt"\nhosts = ["a/b"]', "hosts"),
+        ("urls = []\noptions = { concurrency = inf }", "concurrency"),
+        ("urls = []\noptions = { concurrency = 0.5 }", "concurrency"),
+        ("urls = []\noptions = { timeout = inf }", "timeout"),
+        ("urls = []\noptions = { timeout = nan }", "timeout"),
+        ("urls = []\noptions = { timeout = 1e300 }", "timeout"),
+        ("urls = []\noptions = { timeout = true }", "timeout"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused_when_they_are_read(
+    tmp_path: Path, lines: str, key: str
+) -> None:
+    with pytest.raises(SettingsError, match=key) as caught:
+        library_of(tmp_path, lines)
+    assert caught.value.code == "invalid-setting"
+    assert "s3cret" not in str(caught.value)
 
 
 # Patience

@@ -12,6 +12,7 @@ from merestone.config.files import STATE_FOLDER
 from merestone.config.tables import ConfigurationTables, SourceTable
 from merestone.config.written import written_files
 from merestone.indexing.sources.identifiers import page_identifier
+from merestone.indexing.sources.transfer_options import TransferOptions
 from merestone.types import SettingsError, SourceSettings
 
 _ROW_KEYS = frozenset({"key", "updated", "text", "media_type"})
@@ -62,17 +63,10 @@ def _source_settings(source: SourceTable, root: Path) -> SourceSettings:
     place = {"path": source.path or "."}.get(kind) or getattr(source, kind)
     if kind in ("sqlite", "jsonl") or (kind == "list" and "://" not in place):
         place = os.path.abspath(root / place)
-    for url in source.urls or ():
-        _check_page(url)
-    if kind in ("list", "sitemap") and "://" in place:
-        _check_page(place)
-    elif kind in ("url", "sql") and urlsplit(place).password is not None:
-        raise _source_error(
-            f"The source {source.name or kind} has a password in its URL.",
-            "Put it into the environment; password_env names the variable for sql.",
-        )
-    if kind in ("urls", "list", "sitemap"):
-        _check_credentials(source, is_on_page="://" in place or kind == "urls")
+    if kind in ("url", "sql"):
+        _check_url(source, kind, place)
+    elif kind in ("urls", "list", "sitemap"):
+        _check_pages(source, kind, place)
     return SourceSettings(
         path=os.path.abspath(root / place) if kind == "path" else "",
         name=source.name,
@@ -120,12 +114,38 @@ def _kind(source: SourceTable) -> str:
     return kind
 
 
-def _check_page(url: str) -> None:
-    if page_identifier(url) is None:
+def _check_url(source: SourceTable, kind: str, url: str) -> None:
+    try:
+        has_password = urlsplit(url).password is not None
+    except ValueError:
+        # Without repeating it: it may hold a password.
         raise _source_error(
-            f"{url.rpartition('@')[2]!r} is no address of a page.",
-            "Give a URL with http or https, without user and password.",
+            f"The {kind} of the source {source.name or kind} is no URL.", "Mend its host."
+        ) from None
+    if has_password:
+        raise _source_error(
+            f"The source {source.name or kind} has a password in its URL.",
+            "Put it into the environment; password_env names the variable for sql.",
         )
+
+
+def _check_pages(source: SourceTable, kind: str, place: str) -> None:
+    is_on_page = kind != "list" or "://" in place
+    named = (source.urls or ()) if kind == "urls" else (place,) if is_on_page else ()
+    for url in named:
+        if page_identifier(url) is None:
+            raise _source_error(
+                f"{url.rpartition('@')[2]!r} in {kind} is no address of a page.",
+                "Give a URL with http or https, without user and password.",
+            )
+    for host in source.hosts:
+        if page_identifier(f"https://{host}") is None or urlsplit(f"//{host}").netloc != host:
+            raise _source_error(
+                f"{host.rpartition('@')[2]!r} in hosts is no host.",
+                'Give names alone, with a port if need be: hosts = ["example.org:8080"].',
+            )
+    TransferOptions.of(source.options, 1)
+    _check_credentials(source, is_on_page=is_on_page)
 
 
 def _check_credentials(source: SourceTable, *, is_on_page: bool) -> None:

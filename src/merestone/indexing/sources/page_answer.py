@@ -56,7 +56,7 @@ def conditions(stamp: str) -> dict[str, str]:
     """Headers that ask for a document only if it has no longer ``stamp``."""
     kind, _, value = stamp.partition("=")
     name = {"etag": "If-None-Match", "modified": "If-Modified-Since"}.get(kind)
-    return {name: value} if name else {}
+    return {name: value} if name and _can_be_sent(value) else {}
 
 
 def take(response: httpx.Response, url: str, out: BinaryIO, max_bytes: int, until: float) -> Answer:
@@ -112,22 +112,28 @@ def _decoded(response: httpx.Response, url: str, until: float) -> Iterator[bytes
 
 def _stamp(response: httpx.Response) -> str:
     tag = response.headers.get("etag", "").strip()
-    if tag:
+    if tag and _can_be_sent(tag):
         return f"etag={tag}"
     modified = response.headers.get("last-modified", "").strip()
     try:
         age = parsedate_to_datetime(response.headers.get("date", "")) - parsedate_to_datetime(
             modified
         )
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return ""
-    return f"modified={modified}" if age.total_seconds() >= _STRONG_SECONDS else ""
+    is_strong = age.total_seconds() >= _STRONG_SECONDS and _can_be_sent(modified)
+    return f"modified={modified}" if is_strong else ""
+
+
+def _can_be_sent(validator: str) -> bool:
+    """True if a header of ours can hold what one of the server's did."""
+    return validator.isascii() and validator.isprintable()
 
 
 def _day(response: httpx.Response) -> str:
     try:
         return parsedate_to_datetime(response.headers.get("date", "")).date().isoformat()
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return ""
 
 

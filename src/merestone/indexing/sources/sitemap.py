@@ -121,7 +121,7 @@ def _parsed(data: bytes, place: str) -> Element:
         parser.feed(data)
         root: Element = parser.close()
         return root
-    except (ParseError, ValueError) as error:
+    except (ParseError, LookupError, ValueError) as error:  # an encoding that nobody knows
         raise _invalid(place, str(error)) from error
 
 

@@ -6,8 +6,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from http.cookiejar import Cookie, CookieJar, DefaultCookiePolicy
 from typing import BinaryIO
 from urllib.parse import urljoin, urlsplit
+from urllib.request import Request
 
 import httpx
 
@@ -30,6 +32,12 @@ _WHOLE = 10
 """A document may take so many times the timeout, which is that of one wait."""
 _BUSY = frozenset({429, 502, 503, 504})
 _PASSING = (httpx.TimeoutException, httpx.NetworkError, httpx.RemoteProtocolError)
+_FAILING = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError)
+_ODD = (ValueError, OverflowError)
+"""What addresses, numbers and texts of a server raise, here or in a library, that nobody thought
+of. ``UnicodeError`` is a ``ValueError``."""
+_LONG_WAIT = 3600
+"""Seconds. How much longer a server wants to be left alone, nobody needs to know."""
 
 
 class HostGaveUpError(Exception):
@@ -50,6 +58,14 @@ class _BusyError(Exception):
         self.wait = wait
 
 
+class _CookiePolicy(DefaultCookiePolicy):
+    """Keeps no cookie that can't be sent back: every later request to its host would fail."""
+
+    def set_ok(self, cookie: Cookie, request: Request) -> bool:
+        text = cookie.name + (cookie.value or "")
+        return text.isascii() and text.isprintable() and super().set_ok(cookie, request)
+
+
 class Transfer:
     """Fetches the documents of a source, from several threads if wanted. Proxies are those of the
     environment."""
@@ -64,6 +80,7 @@ class Transfer:
             timeout=self._options.timeout,
             headers={"User-Agent": "merestone", "Accept-Encoding": "gzip"},
             follow_redirects=False,
+            cookies=CookieJar(_CookiePolicy()),
         )
         self._failures: dict[str, int] = {}
         self._rests: dict[str, float] = {}
@@ -111,7 +128,7 @@ class Transfer:
             self._rest(host)
             try:
                 answer = self._follow(url, out, max_bytes, stamp, permit)
-            except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, _BusyError) as error:
+            except (*_FAILING, *_ODD, _BusyError) as error:
                 wait = self._wait_before_next(error, number)
                 if number == tries or wait is None:
                     raise self._given_up(url, host, error, number) from error
@@ -178,11 +195,19 @@ class Transfer:
         after = f" ({tries} tries)" if tries > 1 else ""
         if isinstance(error, _BusyError):
             status = error.error.status
-            wish = f" and wants to be left alone for {error.wait:.0f} s" if error.wait else ""
-            return unreachable(url, f"the server answers {status}{wish}{after}")
+            return unreachable(url, f"the server answers {status}{_wish(error.wait)}{after}")
         return unreachable(url, self._reason(error) + after)
 
     def _reason(self, error: Exception) -> str:
         if isinstance(error, httpx.TimeoutException):
             return "the server took too long"
+        if isinstance(error, _ODD):
+            return f"its address or its answer makes no sense ({type(error).__name__})"
         return self._credentials.hide(str(error)) or type(error).__name__
+
+
+def _wish(wait: float | None) -> str:
+    if not wait:
+        return ""
+    length = f"for {wait:.0f} s" if wait <= _LONG_WAIT else "too long"
+    return f" and wants to be left alone {length}"

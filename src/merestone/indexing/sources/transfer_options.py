@@ -10,6 +10,8 @@ from merestone.types import JSON, SettingsError
 
 _TIMEOUT = 20.0
 _RETRIES = 2
+_LONGEST_TIMEOUT = 3600
+_MOST_REQUESTS = 100
 _MOST_RETRIES = 10
 
 
@@ -35,27 +37,30 @@ class TransferOptions:
                 "Known are timeout (seconds), concurrency and retries.",
             )
         return cls(
-            _positive(options, "timeout", _TIMEOUT),
-            int(_positive(options, "concurrency", concurrency)),
-            _count(options, "retries", _RETRIES),
+            _seconds(options, "timeout", _TIMEOUT),
+            _count(options, "concurrency", concurrency, 1, _MOST_REQUESTS),
+            _count(options, "retries", _RETRIES, 0, _MOST_RETRIES),
         )
 
 
-def _positive(options: Mapping[str, JSON], name: str, default: float) -> float:
+def _seconds(options: Mapping[str, JSON], name: str, default: float) -> float:
     value = options.get(name, default)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not 0 < value <= _LONGEST_TIMEOUT:
         raise SettingsError(
-            "invalid-setting", f"The option {name} of a source is no number above 0.", "Mend it."
+            "invalid-setting",
+            f"The option {name} of a source is no number above 0, of {_LONGEST_TIMEOUT} at most.",
+            "Mend it.",
         )
     return float(value)
 
 
-def _count(options: Mapping[str, JSON], name: str, default: int) -> int:
+def _count(options: Mapping[str, JSON], name: str, default: int, least: int, most: int) -> int:
     value = options.get(name, default)
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST_RETRIES:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise SettingsError(
             "invalid-setting",
-            f"The option {name} of a source is no whole number from 0 to {_MOST_RETRIES}.",
+            f"The option {name} of a source is no whole number from {least} to {most}.",
             "Mend it.",
         )
     return value
