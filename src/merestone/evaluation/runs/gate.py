@@ -15,8 +15,6 @@ from merestone.evaluation.statistics.verdicts import Verdict, verdict
 from merestone.types import JSON, GateSettings, SettingsError
 
 _MEASURE = "GoldCoverage"
-
-
 _BESIDE = ("FullGold", "Precision", "Tokens")
 """Told beside what decides, in the main view; they decide nothing."""
 
@@ -129,12 +127,11 @@ def judge(run: Run, baseline: Run | None, settings: GateSettings) -> GateReport:
     if baseline is None:
         means = tuple(GateMeasure(n, run.means[n].mean) for n in names if n in run.means)
         return GateReport(run.id, None, measure, tuple(failures), (), means, named)
-    pairs = question_changes(baseline, run, measure)
+    changes = {name: question_changes(baseline, run, name) for name in names}
+    pairs = changes[measure]
     if not pairs:
         raise _not_comparable(run, baseline, measure)
-    measures = tuple(
-        _compared(baseline, run, name) for name in names if question_changes(baseline, run, name)
-    )
+    measures = tuple(_compared(name, both) for name, both in changes.items() if both)
     notes = _notes(run, baseline, measure, len(pairs))
     failure, note = _judged(measures[0], settings.max_drop)
     failures += failure
@@ -150,9 +147,8 @@ def judge(run: Run, baseline: Run | None, settings: GateSettings) -> GateReport:
     )
 
 
-def _compared(baseline: Run, run: Run, name: str) -> GateMeasure:
+def _compared(name: str, pairs: Sequence[QuestionChange]) -> GateMeasure:
     """A measure that both runs have, over the questions that both scored by it."""
-    pairs = question_changes(baseline, run, name)
     before, after = zip(*(each.values for each in pairs), strict=True)
     found = difference(before, after)
     judged = verdict(
