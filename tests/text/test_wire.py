@@ -161,3 +161,24 @@ def test_blocks_are_left_out_unread_whatever_their_attributes_are_called() -> No
         parts = json.loads(without_blocks(written))
         assert "blocks" not in parts
         assert with_structure(each, parts, blocks=False) == replace(document, blocks=())
+
+
+def test_words_of_pages_are_left_out_with_the_blocks_and_read_where_they_once_stood() -> None:
+    word = Word(0, 3, 0, 1.0, 2.0, 3.0, 4.0)
+    page = Page(1, "i", 100.0, 200.0, 0, 3, words=(word,))
+    document = replace(Document("a", "one"), pages=(page, Page(2, None, 1.0, 1.0, 0, 0)))
+    parts = structure_to_json(document)
+    written = json.dumps(parts, separators=(",", ":")).encode()
+    assert with_structure(document, json.loads(written)) == document
+    brief = with_structure(document, json.loads(without_blocks(written)), blocks=False)
+    assert brief.pages == (replace(page, words=()), document.pages[1])
+    older = {
+        **parts,
+        "pages": [
+            [*plain, each.words] for plain, each in zip(parts["pages"], document.pages, strict=True)
+        ],
+    }
+    del older["words"]
+    assert with_structure(document, json.loads(json.dumps(older))) == document
+    with pytest.raises(ValueError, match="shorter"):
+        with_structure(document, {**parts, "words": [[word]]})

@@ -29,6 +29,8 @@ from merestone.types import (
 
 _PLAIN = ("id", "version", "source_hash", "uri", "title", "media_type", "language")
 _BLOCKS, _SEGMENTS = b',"blocks":[', b',"segments":['
+_OF_PAGE = 7
+"""Values of a page. Libraries made before words had their own place hold them as one more."""
 _INSIDE_PAIR = re.compile("(?<=[\ud800-\udbff])(?=[\udc00-\udfff])")
 
 
@@ -52,6 +54,7 @@ def structure_to_json(document: Document) -> dict[str, JSON]:
         "status": str(document.status),
         "encoding": document.encoding,
         "blocks": [block_to_json(block) for block in document.blocks],
+        "words": [page.words for page in document.pages],
         "segments": list(document.segments.items),
         "pages": [_page_to_json(page) for page in document.pages],
         # Lengths of lines, not offsets: they repeat, so they compress.
@@ -61,7 +64,8 @@ def structure_to_json(document: Document) -> dict[str, JSON]:
 
 
 def without_blocks(written: bytes) -> bytes:
-    """What :func:`structure_to_json` gave, as JSON, without its blocks, which are most of it.
+    """What :func:`structure_to_json` gave, as JSON, without its blocks and the words of its pages,
+    which are most of it.
 
     Inside texts quotes are escaped, so the keys stand only where they are keys: before the blocks
     there are only texts, behind the segments only texts, numbers and lists.
@@ -73,9 +77,9 @@ def without_blocks(written: bytes) -> bytes:
 def with_structure(
     document: Document, parts: Mapping[str, Any], *, blocks: bool = True
 ) -> Document:
-    """``document`` with what :func:`structure_to_json` gave, or all of it but the blocks; segments
-    are then made when they are asked for. Raises ``ValueError``, ``KeyError`` or ``TypeError`` for
-    parts of another shape."""
+    """``document`` with what :func:`structure_to_json` gave, or all of it but the blocks and the
+    words of pages; segments are then made when they are asked for. Raises ``ValueError``,
+    ``KeyError`` or ``TypeError`` for parts of another shape."""
     segments: Sequence[Segment] = StoredSegments(parts["segments"])
     return replace(
         document,
@@ -83,7 +87,7 @@ def with_structure(
         encoding=parts["encoding"],
         blocks=tuple(Block(*block) for block in parts["blocks"]) if blocks else (),
         segments=Segments(tuple(segments) if blocks else segments),
-        pages=tuple(_page_from_json(page) for page in parts["pages"]),
+        pages=_pages_from_json(parts["pages"], parts.get("words")),
         line_starts=tuple(accumulate(parts["lines"])),
         warnings=tuple(DocumentWarning(*warning) for warning in parts["warnings"]),
     )
@@ -115,10 +119,12 @@ def _page_to_json(page: Page) -> list[JSON]:
         page.rotation,
         page.chars,
         page.needs_ocr,
-        page.words,
     ]
 
 
-def _page_from_json(parts: list[Any]) -> Page:
-    page = Page(*parts)
-    return replace(page, words=tuple(map(Word._make, page.words)))
+def _pages_from_json(pages: Sequence[Any], words: Sequence[Any] | None) -> tuple[Page, ...]:
+    found = []
+    for parts, here in zip(pages, [()] * len(pages) if words is None else words, strict=True):
+        *plain, own = parts if len(parts) > _OF_PAGE else (*parts, here)
+        found.append(replace(Page(*plain), words=tuple(map(Word._make, own))))
+    return tuple(found)

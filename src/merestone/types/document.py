@@ -219,7 +219,9 @@ class Document:
     def boxes_of(self, start: int, end: int) -> tuple[Box, ...]:
         """Boxes around the words of ``text[start:end]``, one a line, in page order."""
         found: list[Box] = []
-        for page in self.pages:
+        for page, first_start, last_end in self._worded_pages:
+            if last_end <= start or first_start >= end:
+                continue
             words = page.words
             first, last = bisect_left(words, (start,)), bisect_left(words, (end,))
             if first > 0 and words[first - 1].end > start:
@@ -231,6 +233,13 @@ class Document:
                 box[2], box[3] = max(box[2], word.x1), max(box[3], word.y1)
             found.extend(Box(page.number, *box) for box in lines.values())
         return tuple(found)
+
+    @cached_property
+    def _worded_pages(self) -> list[tuple[Page, int, int]]:
+        """Pages with words, each with the start of its first word and the end of its last."""
+        return [
+            (page, page.words[0].start, page.words[-1].end) for page in self.pages if page.words
+        ]
 
     @property
     def body_end(self) -> int:

@@ -90,8 +90,9 @@ class Snapshot(Protocol):
         """Ids that were removed by hand and are to stay out."""
 
     def document(self, document: str, *, blocks: bool = True) -> Document | None:
-        """The document whole, text and blocks included; ``None`` if unknown. Without blocks it is
-        read in less time, and can still say where a place is in the source."""
+        """The document whole, text and blocks included; ``None`` if unknown. Without blocks, and
+        the words of its pages with them, it is read in less time, and can still say where a place
+        is in the source."""
 
     def text(self, document: str) -> str | None:
         """The document's text alone, which is quicker; ``None`` if none is stored."""
