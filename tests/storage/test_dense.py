@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import apsw
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from storage.building import DIMENSION, numbers_by_id, put, vector, writing
 
-from merestone.storage import dense
+from merestone.storage import dense, dense_upkeep
 from merestone.storage.dense import Segment, quantise, search
 from merestone.storage.engine import SQLiteStore
+from merestone.storage.schema import TABLES
 from merestone.types import OWNER, Comparison, Delete, NoneOf, Scored, StoreError, Vectors
 
 
@@ -213,13 +215,13 @@ def test_a_merge_never_takes_more_rows_than_a_segment_holds(
     monkeypatch.setattr(dense, "MOST_BYTES", 2 * DIMENSION * 10)
     library(store, 30)
     groups: list[int] = []
-    merge = dense.merge
+    merge = dense_upkeep.merge
 
     def merge_and_count(connection: Any, generation: int, group: Any, live: Any) -> None:
         groups.append(sum(len(dense.read_segment(connection, n).chunks) for n in group))
         merge(connection, generation, group, live)
 
-    monkeypatch.setattr(dense, "merge", merge_and_count)
+    monkeypatch.setattr(dense_upkeep, "merge", merge_and_count)
     with writing(store) as writer:
         writer.maintain()
     assert len(groups) > 1
@@ -227,6 +229,42 @@ def test_a_merge_never_takes_more_rows_than_a_segment_holds(
     with store.snapshot(OWNER) as snapshot:
         assert len(snapshot.dense(vector("query"), 999)) == snapshot.chunk_count()
         assert snapshot.check() == []
+
+
+@given(
+    st.lists(st.lists(st.integers(1, 60), max_size=8), min_size=1, max_size=4),
+    st.sets(st.integers(1, 60)),
+)
+@settings(deadline=None)
+def test_a_merge_puts_live_rows_in_order_of_chunks_as_they_were(
+    parts: list[list[int]], dead: set[int]
+) -> None:
+    numbers = list(dict.fromkeys(number for part in parts for number in part))
+    lengths = [len(part) for part in parts]
+    rows = unit_rows(60, DIMENSION, 1).astype(np.float16)
+    connection = apsw.Connection(":memory:")
+    for statement in TABLES:
+        if "TABLE dense" in statement:
+            connection.execute(statement)
+    for length in lengths:
+        taken, numbers = numbers[:length], numbers[length:]
+        if taken:
+            dense.add(connection, 7, taken, [9 * n for n in taken], rows[[n - 1 for n in taken]])
+    group = dense.segment_numbers(connection, 7)
+    before = [dense.read_segment(connection, number) for number in group]
+    expected = sorted(int(n) for part in before for n in part.chunks if n not in dead)
+    if group:
+        dense_upkeep.merge(connection, 7, group, lambda asked: set(asked) - dead)
+    after = [dense.read_segment(connection, n) for n in dense.segment_numbers(connection, 7)]
+    assert len(after) == bool(expected)
+    for segment in after:
+        codes, scales, bounds = quantise(rows[segment.chunks - 1])
+        assert segment.chunks.tolist() == expected
+        assert segment.documents.tolist() == [9 * number for number in expected]
+        assert np.array_equal(segment.vectors, rows[segment.chunks - 1])
+        assert np.array_equal(segment.codes, codes)
+        assert np.array_equal(segment.scales, scales)
+        assert np.array_equal(segment.bounds, bounds)
 
 
 def test_merging_drops_dead_rows(store: SQLiteStore) -> None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from merestone.storage.codec import damaged
 from merestone.storage.generations import numbers as generation_numbers
-from merestone.storage.rows import Row, value_of
+from merestone.storage.rows import Row
 from merestone.storage.simd import simsimd
 from merestone.types import Scored, StoreError, Vectors
 
@@ -34,10 +34,14 @@ _LEAST_RESCORED = 400
 _ROUNDING = 1e-5
 _QUANTISED = 4096
 MOST_BYTES = 1 << 24
-"""Of the float16 rows of one segment. A merge holds several copies in memory at a time, which is
-what a sync needs most memory for; SQLite would take a little under 2^30."""
+"""Of the float16 rows of one segment: a merge holds them in memory. SQLite would take a little
+under 2^30."""
 
 _COLUMNS = "number, rows, dimension, chunks, documents, scales, bounds, codes, vectors"
+INSERT = (
+    "INSERT INTO main.dense (generation, rows, dimension, chunks, documents, scales, bounds, "
+    "codes, vectors) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +115,8 @@ def _insert(connection: apsw.Connection, generation: int, rows: _Rows) -> None:
     per_segment = most_rows(dimension)
     for first in range(0, len(order), per_segment):
         part = order[first : first + per_segment]
-        connection.execute(
-            "INSERT INTO main.dense (generation, rows, dimension, chunks, documents, scales, "
-            "bounds, codes, vectors) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (generation, len(part), dimension, *(column[part].tobytes() for column in rows)),
-        )
+        columns = (column[part].tobytes() for column in rows)
+        connection.execute(INSERT, (generation, len(part), dimension, *columns))
 
 
 def most_rows(dimension: int) -> int:
@@ -368,90 +369,3 @@ def stored_rows(
                 blob.seek(place * size)
                 found[chunk] = np.frombuffer(blob.read(size), dtype="<f2").astype(np.float32)
     return found
-
-
-_TIER_SEGMENTS = 4
-"""So many segments of about one size are merged; each row is rewritten once a tier."""
-_DEAD_SHARE = 4
-"""Segments are cleaned when more than one row in so many is dead."""
-
-
-def dead_groups(connection: apsw.Connection, generation: int, dimension: int) -> list[list[int]]:
-    """Numbers of all segments, if enough of their rows are dead that all are to be rewritten.
-
-    A group is of one segment, or of several that fit in one.
-    """
-    sizes = _sizes(connection, generation)
-    stored = sum(sizes.values())
-    query = "SELECT COUNT(*) FROM chunk WHERE generation = ?"
-    alive: int = value_of(connection, query, (generation,))
-    if (stored - alive) * _DEAD_SHARE <= stored:
-        return []
-    return _fitting(sizes.items(), dimension)
-
-
-def tier_groups(connection: apsw.Connection, generation: int, dimension: int) -> list[list[int]]:
-    """Numbers of segments that are worth being written as one.
-
-    A tier holds segments of ``4^t`` to ``4^(t+1)`` rows. Those near the largest size stay. A group
-    fits in one segment, however many there are: a first build leaves all of its own in one tier.
-    """
-    tiers: dict[int, list[tuple[int, int]]] = {}
-    for number, rows in _sizes(connection, generation).items():
-        if rows * 2 > most_rows(dimension):
-            continue
-        tiers.setdefault(max(0, rows.bit_length() - 1) // 2, []).append((number, rows))
-    full = [tier for tier in tiers.values() if len(tier) >= _TIER_SEGMENTS]
-    # What is left over of a tier waits for more of its size.
-    return [group for tier in full for group in _fitting(tier, dimension) if len(group) > 1]
-
-
-def _fitting(segments: Iterable[tuple[int, int]], dimension: int) -> list[list[int]]:
-    """Numbers of segments, given with their rows, in groups that fit in one, in their order."""
-    groups: list[list[int]] = []
-    room = 0
-    for number, rows in segments:
-        if rows > room:
-            groups.append([])
-            room = most_rows(dimension)
-        groups[-1].append(number)
-        room -= rows
-    return groups
-
-
-def with_dead_rows(connection: apsw.Connection, generation: int, live: Live) -> list[int]:
-    """Numbers of the segments that hold a row of a chunk that is gone."""
-    found = []
-    for number in segment_numbers(connection, generation):
-        query = "SELECT chunks FROM main.dense WHERE number = ?"
-        chunks = np.frombuffer(value_of(connection, query, (number,)), dtype="<i8").tolist()
-        if len(live(chunks)) < len(chunks):
-            found.append(number)
-    return found
-
-
-def _sizes(connection: apsw.Connection, generation: int) -> dict[int, int]:
-    """Segment number → rows, oldest first."""
-    query = "SELECT number, rows FROM main.dense WHERE generation = ? ORDER BY number"
-    return dict(connection.execute(query, (generation,)))
-
-
-def merge(connection: apsw.Connection, generation: int, group: Sequence[int], live: Live) -> None:
-    """Write the live rows of ``group`` as new segments and delete the old ones."""
-    segments = [read_segment(connection, number) for number in group]
-    kept = [
-        np.flatnonzero(np.isin(segment.chunks, np.array(sorted(live(segment.chunks.tolist())))))
-        for segment in segments
-    ]
-    if any(len(rows) for rows in kept):
-        # A row's codes depend on nothing but the row, so they are taken along.
-        columns = (
-            np.concatenate(
-                [getattr(one, name)[rows] for one, rows in zip(segments, kept, strict=True)]
-            )
-            for name in _Rows._fields
-        )
-        _insert(connection, generation, _Rows(*columns))
-    connection.executemany(
-        "DELETE FROM main.dense WHERE number = ?", [(number,) for number in group]
-    )

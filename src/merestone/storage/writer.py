@@ -170,10 +170,10 @@ class SQLiteWriter:
             )
 
     def _clean_vectors(self) -> None:
-        from merestone.storage import dense
+        from merestone.storage import dense_upkeep
 
         for generation in generations.numbers(self._connection):
-            for number in dense.with_dead_rows(self._connection, generation, self._live):
+            for number in dense_upkeep.with_dead_rows(self._connection, generation, self._live):
                 self._rewrite_group(generation, [number])
 
     def _live(self, numbers: Iterable[int]) -> set[int]:
@@ -190,20 +190,20 @@ class SQLiteWriter:
             )
 
     def _merge_vectors(self) -> None:
-        from merestone.storage import dense
+        from merestone.storage import dense_upkeep
 
         number, dimension = self._generation.number, self._generation.embedder.dimension
-        for group in dense.dead_groups(self._connection, number, dimension):
+        for group in dense_upkeep.dead_groups(self._connection, number, dimension):
             self._rewrite_group(number, group)
-        while groups := dense.tier_groups(self._connection, number, dimension):
+        while groups := dense_upkeep.tier_groups(self._connection, number, dimension):
             for group in groups:
                 self._rewrite_group(number, group)
 
     def _rewrite_group(self, generation: int, group: list[int]) -> None:
-        from merestone.storage import dense
+        from merestone.storage import dense_upkeep
 
         with write_transaction(self._connection) as commit:
-            dense.merge(self._connection, generation, group, self._live)
+            dense_upkeep.merge(self._connection, generation, group, self._live)
             faults.reach("before-merge")
             commit()
         faults.reach("after-merge")
