@@ -1,7 +1,8 @@
 """What ``tune`` gains on sets with gold spans, on questions that it did not choose by.
 
     python benchmarks/tuning.py [--sets NAME,...] [--small] [--mode lexical] [--seed 0]
-        [--limit 24] [--stages retrieval,cutting] [--budgets 500,1000,2000] [--work DIR]
+        [--limit 24] [--stages retrieval,cutting] [--budgets 500,1000,2000] [--count words]
+        [--work DIR]
 
 For each set: its documents are synchronised into a library below DIR, ``tune`` chooses by one half
 of the questions, and on the other half what it advises is held against
@@ -12,8 +13,10 @@ of the questions, and on the other half what it advises is held against
   the best passages by the retriever alone, no focus, no expansion.
 
 Printed are means and paired differences with 95 % intervals, by set and over all sets. ``--mode
-lexical`` asks no model: vectors are the hashing embedder's and not looked at, and budgets are in
-words. Else the bundled embedder serves, budgets are in its tokens, and S has at most 256 of them.
+lexical`` asks no model: vectors are the hashing embedder's and not looked at, and sizes and budgets
+are in words; ``--count tokens`` takes tokens of the bundled embedder, for scripts that put no space
+between words. Else the bundled embedder serves, sizes and budgets are in its tokens, and S has at
+most 256 of them.
 
 Figures of each set are kept in DIR, so that an interrupted run goes on where it was. Scratch
 libraries are kept, too, until they are no longer needed for a set.
@@ -34,6 +37,7 @@ from scoring import difference
 
 from merestone import Configuration, Library, compare, tune
 from merestone.embedding import hashing
+from merestone.embedding.named_tokenizers import embedder_tokenizer
 from merestone.evaluation.questions import Question, Questions
 from merestone.evaluation.questions.importing import import_questions
 from merestone.evaluation.runs.values import Run
@@ -59,6 +63,7 @@ class Setting:
 
     work: Path
     mode: str
+    count: str
     small: bool
     seed: int
     limit: int
@@ -70,19 +75,23 @@ class Setting:
         return self.mode == "lexical"
 
     @property
+    def by_words(self) -> bool:
+        return self.is_lexical and self.count == "words"
+
+    @property
     def main(self) -> int:
         return self.budgets[(len(self.budgets) - 1) // 2]
 
 
 def baselines(setting: Setting) -> list[Configuration]:
     """The two that everyone begins with."""
-    size = _WORDS_OF_S if setting.is_lexical else 256
+    size = _WORDS_OF_S if setting.by_words else 256
     recursive = {
         "strategy": "recursive",
         "max_chars": 1000,
         "overlap_chars": 200,
         "context": [],
-        "max_tokens": _WIDEST if setting.is_lexical else 256,
+        "max_tokens": _WIDEST if setting.by_words else 256,
         "target_tokens": None,
     }
     sentences = {
@@ -106,6 +115,7 @@ def main() -> None:
     parser.add_argument("--sets", help="names, by commas; all by default")
     parser.add_argument("--small", action="store_true", help="the part that small.json names")
     parser.add_argument("--mode", default="lexical", choices=["hybrid", "dense", "lexical"])
+    parser.add_argument("--count", default="words", choices=["words", "tokens"])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--limit", type=int, default=24, help="configurations for each set")
     parser.add_argument("--stages", default="retrieval,cutting,types")
@@ -115,15 +125,19 @@ def main() -> None:
     setting = Setting(
         work=args.work.absolute(),
         mode=args.mode,
+        count=args.count,
         small=args.small,
         seed=args.seed,
         limit=args.limit,
         stages=tuple(args.stages.split(",")),
         budgets=tuple(map(int, args.budgets.split(","))),
     )
-    if setting.is_lexical:
+    if setting.by_words:
         # Words cost nothing: what S wants is longer than this embedder reads otherwise.
         hashing._MAX_TOKENS = hashing.HashingEmbedder.max_tokens = _WIDEST
+    elif setting.is_lexical:
+        tokenizer = embedder_tokenizer("bert-uncased")
+        hashing.HashingEmbedder.tokenizer = property(lambda _: tokenizer)  # type: ignore[assignment]
     found = {}
     for name in args.sets.split(",") if args.sets else set_names():
         figures = _figures(name, setting)
@@ -140,7 +154,8 @@ def _figures(name: str, setting: Setting) -> dict[str, JSON] | None:
     part = "small" if setting.small else "whole"
     budgets = "-".join(map(str, setting.budgets))
     stages = "-".join(setting.stages)
-    title = f"{name}-{part}-{setting.mode}-{setting.seed}-{setting.limit}-{stages}-{budgets}.json"
+    mode = setting.mode if setting.count == "words" else f"{setting.mode}-{setting.count}"
+    title = f"{name}-{part}-{mode}-{setting.seed}-{setting.limit}-{stages}-{budgets}.json"
     file = setting.work / title
     if file.is_file():
         kept: dict[str, JSON] = json.loads(file.read_text("utf-8"))
@@ -165,7 +180,9 @@ def _opened(name: str, setting: Setting) -> Library:
         chosen = _small(name)["documents"]
         lines.append(f"include = {json.dumps([f'/{document}' for document in chosen])}")
     if setting.is_lexical:
-        lines += ["[embedding]", 'model = "hashing"', "[chunking]", f"max_tokens = {_WORDS}"]
+        lines += ["[embedding]", 'model = "hashing"']
+    if setting.by_words:
+        lines += ["[chunking]", f"max_tokens = {_WORDS}"]
     (root / "merestone.toml").write_text("\n".join(lines) + "\n", "utf-8")
     return Library.open(root)
 

@@ -151,3 +151,23 @@ def test_tables_that_are_lists_may_be_given_in_the_call(tmp_path: Path) -> None:
 def test_a_table_of_another_kind_is_named(tmp_path: Path, table: str, value: object) -> None:
     with pytest.raises(SettingsError, match=f"the call has {table}"):
         load_settings(tmp_path, {table: value})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        '[[sources]]\npath = "a"\n[[sources]]\npath = "b"',
+        '[[sources]]\npath = "a"\nrobots = true',
+        '[[sources]]\nurls = ["no address"]',
+        "[[sources]]\nurls = []\noptions = { timeout = -1 }",
+        '[[sources]]\nlist = "list.txt"\nhosts = ["a/b"]',
+        '[[sources]]\nsqlite = "base.db"',
+    ],
+)
+def test_a_fault_of_a_source_names_the_file_that_it_is_in(tmp_path: Path, lines: str) -> None:
+    write(tmp_path, lines)
+    with pytest.raises(SettingsError) as caught:
+        load_settings(tmp_path)
+    assert caught.value.message.startswith(f"In {tmp_path / 'merestone.toml'}: ")
+    with pytest.raises(SettingsError, match="In the call: "):
+        load_settings(tmp_path, {"sources": [{"urls": ["no address"]}]})

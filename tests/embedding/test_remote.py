@@ -11,8 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from merestone.embedding.remote import RemoteEmbedder, open_remote
-from merestone.embedding.retrying import Timing
 from merestone.embedding.services import SERVICES
+from merestone.retrying import Timing
 from merestone.types import EmbedderError, EmbeddingSettings, SettingsError
 
 TEXTS = [f"Topic number {number} is explained here." for number in range(8)]

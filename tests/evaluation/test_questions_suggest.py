@@ -11,10 +11,10 @@ from embedding.service import FakeTime, Request, Response, serve
 from evaluation.desk import Desk
 
 from merestone import SettingsError
-from merestone.embedding.retrying import Timing
 from merestone.evaluation.questions import Question
 from merestone.evaluation.questions.suggesting import Suggestion, suggest_questions
 from merestone.evaluation.questions.writer import QuestionWriter
+from merestone.retrying import Timing
 from merestone.types import SuggestSettings, content_type
 
 GUIDE = """\

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import base64
+import gc
 import gzip
+import socket
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from indexing.conftest import open_library
 from indexing.web import Reply, Site, serve
 
 from merestone import Library, MerestoneError, SettingsError
-from merestone.embedding.retrying import Timing
-from merestone.indexing.sources import open_source, page_identifier, transfer
+from merestone.indexing.sources import (
+    open_source,
+    page_identifier,
+    robot_files,
+    transfer,
+    transfer_options,
+    web_client,
+)
+from merestone.indexing.sources.addresses import is_private
 from merestone.indexing.sources.redirects import check_redirect
 from merestone.indexing.sources.robots import RobotRules
+from merestone.retrying import Timing
 from merestone.types import Look, SourceSettings, SyncReport
 
 ALPHA = "# Alpha\n\nThe alpha pump runs at 40 bar.\n"
@@ -417,6 +430,13 @@ def test_a_redirect_from_outside_into_this_machine_is_refused() -> None:
         "http://127。0。0。1/",
         "http://%31%32%37.0.0.1/",
         "http://[::ffff:127.0.0.1]/",
+        "http://[64:ff9b::10.0.0.1]/",
+        "http://[64:ff9b::a00:1]/",
+        "http://[64:ff9b:1::808:808]/",
+        "http://[2002:a00:1::1]/",
+        "http://[::127.0.0.1]/",
+        "http://[::ffff:0:10.0.0.1]/",
+        "http://[fec0::1]/",
         "http://127.0.0.1.2/",
         "http://example.org:99999/",
     ):
@@ -427,6 +447,101 @@ def test_a_redirect_from_outside_into_this_machine_is_refused() -> None:
         check_redirect("https://example.org", "https://example.org", "http://example.org")
     check_redirect("http://example.org/a", "http://example.org/a", "https://example.org/b")
     check_redirect("http://example.org/a", "http://example.org/a", "http://cafe.de/0x1")
+
+
+def test_what_carries_a_public_address_is_public() -> None:
+    for host in ("8.8.8.8", "2606:4700::1", "64:ff9b::8.8.8.8", "::ffff:8.8.8.8", "2002:808:808::"):
+        assert not is_private(host)
+    check_redirect("http://a.example/", "http://a.example/", "http://[64:ff9b::8.8.8.8]/")
+
+
+@pytest.fixture
+def inside(monkeypatch: pytest.MonkeyPatch, site: Site) -> Iterator[Site]:
+    """A server that only its own network sees, as ``inside.example``. That of ``site`` is for
+    everyone, as ``public.example``."""
+    look_up, peer_of = socket.getaddrinfo, web_client._peer_of
+
+    def looked_up(host: str | bytes, *rest: object, **more: object) -> object:
+        is_ours = host in (b"public.example", b"inside.example")
+        return look_up("127.0.0.1" if is_ours else host, *rest, **more)  # type: ignore[arg-type]
+
+    def seen(stream: object) -> tuple[str, int] | None:
+        found = peer_of(stream)
+        is_public = found is not None and site.host.endswith(f":{found[1]}")
+        return ("8.8.8.8", found[1]) if found and is_public else found
+
+    monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.setattr(socket, "getaddrinfo", looked_up)
+    monkeypatch.setattr(web_client, "_peer_of", seen)
+    with serve() as other:
+        other.url = other.url.replace("127.0.0.1", "inside.example")
+        site.url = site.url.replace("127.0.0.1", "public.example")
+        yield other
+
+
+def test_a_public_page_leads_to_no_name_of_a_private_address(
+    tmp_path: Path, site: Site, inside: Site
+) -> None:
+    site.put("/a.md", status=302, headers={"Location": f"{inside.url}/secret.md"})
+    site.put("/b.md", status=302, headers={"Location": f"{site.url}/c.md"})
+    site.put("/c.md", GAMMA)
+    inside.put("/secret.md", ALPHA)
+    site.put("/list.txt", f"{site.url}/a.md\n{site.url}/b.md\n")
+    with library_of(tmp_path, f'list = "{site.url}/list.txt"') as library:
+        report = library.sync()
+        assert [code for _, code in codes(report)] == ["redirect-refused"]
+        assert "a private network" in report.problems[0].message
+        assert report.documents["added"] == 1
+    # Not even its robots.txt.
+    assert inside.asked() == []
+
+
+def test_a_page_inside_is_fetched_where_it_is_named_and_leads_on_inside(
+    tmp_path: Path, site: Site, inside: Site
+) -> None:
+    site.put("/a.md", status=302, headers={"Location": f"{inside.url}/secret.md"})
+    inside.put("/b.md", status=302, headers={"Location": "/c.md"})
+    inside.put("/c.md", BETA)
+    inside.put("/secret.md", ALPHA)
+    site.put("/list.txt", f"{inside.url}/b.md\n{site.url}/a.md\n")
+    source = f'list = "{site.url}/list.txt"\noptions = {{ concurrency = 1 }}'
+    with library_of(tmp_path, source) as library:
+        report = library.sync()
+        assert [code for _, code in codes(report)] == ["redirect-refused"]
+        assert report.documents["added"] == 1
+    # An open connection is there, and serves nobody from outside.
+    assert inside.asked() == ["/b.md", "/c.md", "/robots.txt"]
+
+
+def test_a_proxy_may_be_at_a_private_address_and_judges_names_itself(
+    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NO_PROXY")
+    monkeypatch.setenv("HTTP_PROXY", site.url)
+    moved = {"Location": "http://b.example/b.md"}
+    site.put("http://a.example/a.md", status=302, headers=moved)
+    site.put("http://b.example/b.md", BETA)
+    site.put("http://a.example/c.md", status=302, headers={"Location": "http://10.0.0.1/"})
+    with library_of(
+        tmp_path, 'urls = ["http://a.example/a.md", "http://a.example/c.md"]'
+    ) as library:
+        report = library.sync()
+        assert documents(library) == {"a.example/a.md"}
+        assert codes(report) == [("a.example/c.md", "redirect-refused")]
+
+
+def test_a_source_that_is_let_go_leaves_no_thread(site: Site) -> None:
+    site.put("/a.md", ALPHA)
+    before = set(threading.enumerate())
+    source = open_source(SourceSettings(kind="urls", urls=(f"{site.url}/a.md",)))
+    assert len(source.scan(Look()).documents) == 1
+    (thread,) = [
+        each for each in set(threading.enumerate()) - before if each.name == "merestone-transfer"
+    ]
+    del source
+    gc.collect()
+    thread.join(60)
+    assert not thread.is_alive()
 
 
 @pytest.mark.parametrize(
@@ -505,9 +620,82 @@ def test_settings_that_cannot_be_are_refused_when_they_are_read(
         library_of(tmp_path, lines)
     assert caught.value.code == "invalid-setting"
     assert "s3cret" not in str(caught.value)
+    assert str(tmp_path / "merestone.toml") in caught.value.message
 
 
 # Patience
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page has half of its timeout, by the clock of the world."""
+    monkeypatch.setattr(transfer_options, "_WHOLE", 0.5)
+    monkeypatch.setattr(transfer, "Timing", Timing)
+
+
+@pytest.mark.usefixtures("short")
+@pytest.mark.parametrize("kind", ["headers", "body", "redirects", "tries", "name"])
+def test_a_page_that_comes_too_slowly_ends_at_its_limit_whatever_is_slow(
+    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    place, look_up, released = "/a.md", socket.getaddrinfo, threading.Event()
+    if kind == "headers":
+        site.put(place, ALPHA, drips=120)
+    elif kind == "body":
+        site.put(place, endless=True)
+    elif kind == "redirects":
+        for number in range(4):
+            to = {"Location": f"/{number + 1}.md"}
+            site.put(f"/{number}.md", status=302, headers=to, drips=0.3)
+        site.put("/4.md", ALPHA)
+        place = "/0.md"
+    elif kind == "tries":
+        # Each try has time enough; all of them have not.
+        site.put(place, status=503, drips=0.3)
+    else:
+
+        def slow(host: str | bytes, *rest: object, **more: object) -> object:
+            released.wait(120)
+            return look_up(host, *rest, **more)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(socket, "getaddrinfo", slow)
+        site.url = site.url.replace("127.0.0.1", "slow.example")
+    source = urls(site, place, options="timeout = 1.0")
+    try:
+        with library_of(tmp_path, source) as library:
+            report = library.sync()
+    finally:
+        released.set()
+    assert [code for _, code in codes(report)] == ["source-unreachable"]
+    assert "0.5 s" in report.problems[0].message
+    # Four redirects would have come to an end.
+    assert "/4.md" not in site.asked()
+
+
+@pytest.mark.usefixtures("short")
+def test_a_server_that_drips_is_given_up_and_its_robots_txt_too(tmp_path: Path, site: Site) -> None:
+    paths = [f"/{number}.md" for number in range(6)]
+    for path in paths:
+        site.put(path, ALPHA, drips=120)
+    source = urls(site, *paths, options="timeout = 1.0, concurrency = 1")
+    with library_of(tmp_path, source) as library:
+        assert "3 pages were not looked at" in str(library.sync().problems)
+    source = site_with_rules(site, "", drips=120) + "options = { timeout = 1.0 }\n"
+    with library_of(tmp_path, source) as library:
+        assert codes(library.sync()) == [(site.host, "source-unreachable")]
+
+
+def test_a_wait_that_is_longer_than_a_page_may_take_is_not_begun(
+    tmp_path: Path, site: Site, time: Time
+) -> None:
+    site.put("/a.md", status=429, headers={"Retry-After": "30"})
+    site.put("/b.md", BETA)
+    source = urls(site, "/a.md", "/b.md", options="timeout = 2, concurrency = 1")
+    with library_of(tmp_path, source) as library:
+        report = library.sync()
+        assert codes(report) == [(f"{site.host}/a.md", "source-unreachable")]
+        assert "30 s; for another try the 20 s of a page are too short" in str(report.problems)
+    assert time.slept == []
 
 
 @pytest.mark.parametrize(
@@ -524,7 +712,8 @@ def test_what_may_go_better_later_is_asked_for_again(
 ) -> None:
     site.put("/a.md", ALPHA)
     site.before["/a.md"] = [first, first]
-    with library_of(tmp_path, urls(site, "/a.md", options="timeout = 0.3")) as library:
+    timeout = 0.3 if first.hangs else 5
+    with library_of(tmp_path, urls(site, "/a.md", options=f"timeout = {timeout}")) as library:
         report = library.sync()
         assert report.documents["added"] == 1
         assert not report.problems
@@ -664,6 +853,27 @@ def test_rules_that_are_not_there_close_nothing_and_rules_that_cannot_be_had_clo
             assert site.asked().count("/robots.txt") == (3 if status == 503 else 1)
 
 
+def test_of_a_robots_txt_that_is_too_long_the_beginning_counts(tmp_path: Path, site: Site) -> None:
+    filler = "# nothing\n" * 600_000
+    rules = f"User-agent: *\nDisallow: /private/\n{filler}Disallow: /a.md\n"
+    with library_of(tmp_path, site_with_rules(site, rules)) as library:
+        report = library.sync()
+        assert codes(report) == [(f"{site.host}/%ROBOTS", "robots-disallow")]
+        assert documents(library) == {f"{site.host}/a.md"}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_half_a_line_of_a_robots_txt_is_no_rule(
+    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    lines = ("User-agent: *", "Disallow: /private/", "Disallow: /a.md.old")
+    text = end.join(lines)
+    monkeypatch.setattr(robot_files, "_MOST_BYTES", len(text) - len(".old"))
+    with library_of(tmp_path, site_with_rules(site, text)) as library:
+        library.sync()
+        assert documents(library) == {f"{site.host}/a.md"}
+
+
 @pytest.mark.parametrize(
     ("rules", "path", "allowed"),
     [
@@ -771,6 +981,38 @@ def test_credentials_that_cannot_be_are_refused_without_repeating_them(
         library_of(tmp_path, f"{urls(site, '/a.md')}\n{lines}").sync()
     assert "s3cret" not in str(caught.value)
     assert site.asked() == []
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        {"token_env": "WIKI_TOKEN", "hosts": ("a:bad",)},
+        {"token_env": "WIKI_TOKEN", "hosts": ("[bad",)},
+        {"token_env": "WIKI_TOKEN", "urls": ("https://me:s3cret@a.example:bad/",)},
+        {"token_env": "WIKI_TOKEN", "location": "http://me:s3cret@[bad"},
+        {"user": "half \ud800 a character"},
+    ],
+)
+def test_settings_made_in_code_that_cannot_be_are_an_error_of_ours(
+    monkeypatch: pytest.MonkeyPatch, rest: dict[str, Any]
+) -> None:
+    monkeypatch.setenv("WIKI_TOKEN", "s3cret")
+    with pytest.raises(SettingsError) as caught:
+        open_source(SourceSettings(kind="urls", **rest))
+    assert caught.value.code == "invalid-setting"
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_password_that_is_no_text_is_sent_as_it_is(
+    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WIKI_PASSWORD", "caf\udce9")
+    site.put("/a.md", ALPHA)
+    source = f'{urls(site, "/a.md")}\nuser = "me"\npassword_env = "WIKI_PASSWORD"'
+    with library_of(tmp_path, source) as library:
+        assert library.sync().documents["added"] == 1
+    sent = (site.credentials["/a.md"] or "").removeprefix("Basic ")
+    assert base64.b64decode(sent) == b"me:caf\xe9"
 
 
 def test_a_list_in_a_file_says_whom_credentials_are_for(

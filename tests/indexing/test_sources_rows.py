@@ -21,7 +21,7 @@ from merestone import Library, MerestoneError, SettingsError
 from merestone.indexing.sources import list_source, open_source, rows, scope_of, sqlite
 from merestone.indexing.sources.identifiers import key_identifier
 from merestone.indexing.sources.record_lines import first_members, record_lines
-from merestone.types import DocumentRecord, Listing, Look, SourceSettings
+from merestone.types import DocumentRecord, Listing, Look, Source, SourceSettings
 
 TICKETS = """
 CREATE TABLE ticket (id INTEGER PRIMARY KEY, title TEXT, body TEXT, changed TEXT, access TEXT);
@@ -68,11 +68,9 @@ def rows_read(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     found: list[object] = []
     read = sqlite._Table.rows
 
-    def counted(
-        table: sqlite._Table, key: str, values: list[object], limit: rows.Limit
-    ) -> Iterator[object]:
+    def counted(table: sqlite._Table, values: list[object], limit: rows.Limit) -> Iterator[object]:
         found.extend(values)
-        return read(table, key, values, limit)
+        return read(table, values, limit)
 
     monkeypatch.setattr(sqlite._Table, "rows", counted)
     return found
@@ -638,3 +636,179 @@ def test_no_more_is_read_ahead_than_a_document_may_have(base: Base) -> None:
         assert all(len(source.read(item, SHORT).data) == size for item in listing.documents)
 
     assert peak_of(read_all) < 10 * SHORT
+
+
+def source_of(base: Base, kind: str, **rest: Any) -> Source:
+    if kind == "sql":
+        pytest.importorskip("sqlalchemy")
+    return open_source(
+        SourceSettings(
+            kind=kind,
+            location=f"sqlite:///{base.file}" if kind == "sql" else str(base.file),
+            **{"query": "SELECT * FROM ticket", "key": "id", "text": ("body",), **rest},
+        )
+    )
+
+
+def outcomes_of(source: Source, max_bytes: int) -> dict[str, str]:
+    """Codes of failures by document, and texts of the others."""
+    found: dict[str, str] = {}
+    for item in source.scan(Look(max_bytes=max_bytes)).documents:
+        try:
+            found[item.id] = (
+                item.fault.code if item.fault else source.read(item, max_bytes).data.decode()
+            )
+        except MerestoneError as error:
+            found[item.id] = error.code
+    return found
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "sql"])
+@pytest.mark.parametrize("updated", ["", "changed"])
+@pytest.mark.parametrize("column", ["title", "changed", "access", "body"])
+def test_no_column_of_a_row_is_longer_than_a_document_may_be(
+    base: Base, kind: str, updated: str, column: str
+) -> None:
+    base.run(f"UPDATE ticket SET {column} = printf('%.*c', {LONG}, 'w') WHERE id = 2")
+    source = source_of(base, kind, updated=updated)
+    found: list[dict[str, str]] = []
+    held = peak_of(lambda: found.append(outcomes_of(source, SHORT)))
+    (outcomes,) = found
+    assert outcomes.pop("2") == "document-too-large"
+    assert set(outcomes.values()) == {
+        "The alpha pump runs at 40 bar.",
+        "The gamma lamp is green.",
+    }
+    if kind == "sqlite":
+        assert held < LONG / 10
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "sql"])
+@pytest.mark.parametrize("updated", ["", "changed", "title"])
+def test_a_key_that_is_too_long_is_told_once_and_removes_nothing(
+    base: Base, kind: str, updated: str
+) -> None:
+    base.run(f"UPDATE ticket SET title = printf('%.*c', {LONG}, 'w') WHERE id = 2")
+    source = source_of(base, kind, key="title", updated=updated, name="desk")
+    listings: list[Listing] = []
+    held = peak_of(lambda: listings.append(source.scan(Look(max_bytes=SHORT))))
+    faults = {item.id: item.fault.code for item in listings[0].documents if item.fault}
+    assert faults == {"desk:%LONG": "record-key-too-long"}
+    assert listings[0].unlisted == ("desk:",)
+    assert len(listings[0].documents) == 3
+    if kind == "sqlite":
+        assert held < LONG / 10
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "sql"])
+def test_bytes_that_are_part_of_no_document_may_be_long(base: Base, kind: str) -> None:
+    base.run(f"UPDATE ticket SET title = zeroblob({LONG}) WHERE id = 2")
+    source = source_of(base, kind)
+    found: list[dict[str, str]] = []
+    held = peak_of(lambda: found.append(outcomes_of(source, SHORT)))
+    assert found[0]["2"] == "The beta valve closes."
+    if kind == "sqlite":
+        assert held < LONG / 10
+
+
+def test_a_row_may_have_as_many_columns_as_a_table(base: Base) -> None:
+    columns = ", ".join(f"c{number}" for number in range(1900))
+    base.run(
+        f"CREATE TABLE wide (id, body, {columns}); INSERT INTO wide (id, body) VALUES (1, 'W')"
+    )
+    for text in (("body",), ()):
+        source = source_of(base, "sqlite", query="SELECT * FROM wide", text=text)
+        assert "W" in outcomes_of(source, SHORT)["1"]
+
+
+def test_metadata_of_rows_that_are_read_ahead_counts(base: Base) -> None:
+    size = SHORT // 2
+    base.run(
+        "DELETE FROM ticket;"
+        + "".join(
+            f"INSERT INTO ticket (id, title) VALUES ({n}, printf('%.*c', {size}, 'w'));"
+            for n in range(100)
+        )
+    )
+    source = source_of(base, "sqlite", updated="changed")
+    listing = source.scan(Look())
+    read = lambda: [source.read(item, SHORT).id for item in listing.documents]  # noqa: E731
+    assert peak_of(read) < 10 * SHORT
+
+
+# Text that is no text
+
+
+NO_TEXT = "CAST(x'61ff62' AS TEXT)"
+
+
+@pytest.mark.parametrize("updated", ["", "changed"])
+def test_a_key_that_is_no_text_is_a_key(base: Base, updated: str) -> None:
+    base.run(
+        "CREATE TABLE note (name TEXT PRIMARY KEY, body TEXT, changed TEXT);"
+        "INSERT INTO note VALUES ('a', 'Alpha.', '1'), ('a%FFb', 'Beta.', '1');"
+        f"INSERT INTO note VALUES ({NO_TEXT}, 'Gamma.', '1'), ('z', 'Delta.', '1');"
+    )
+    settings = {"query": "SELECT * FROM note ORDER BY rowid", "key": "name", "updated": updated}
+    source = source_of(base, "sqlite", **settings)
+    known = {"a": "Alpha.", "a%25FFb": "Beta.", "a%FFb": "Gamma.", "z": "Delta."}
+    assert outcomes_of(source, SHORT) == known
+    line = f'query = "SELECT * FROM note"\nkey = "name"\ntext = "body"\nupdated = "{updated}"'
+    with base.library(line) as library:
+        assert library.sync().documents["added"] == 4
+        base.run(f"UPDATE note SET body = 'Other.', changed = '2' WHERE name = {NO_TEXT}")
+        report = library.sync()
+        assert [(c.document, c.change) for c in report.changes] == [("a%FFb", "changed")]
+        assert not report.problems
+        assert library.sync().documents["unchanged"] == 4
+
+
+@pytest.mark.parametrize("encoding", ["UTF-16le", "UTF-16be"])
+def test_a_key_that_is_no_text_in_another_encoding_is_the_failure_of_its_row(
+    base: Base, encoding: str
+) -> None:
+    base.file.unlink()
+    half = "a\ud80ab".encode(encoding, "surrogatepass").hex()
+    base.run(
+        f"PRAGMA encoding = '{encoding}'; CREATE TABLE note (name TEXT, body TEXT);"
+        f"INSERT INTO note VALUES ('é', 'A.'), (CAST(x'{half}' AS TEXT), 'B.'), ('z', 'C.');"
+    )
+    source = source_of(base, "sqlite", query="SELECT * FROM note", key="name")
+    found = outcomes_of(source, SHORT)
+    assert {found.pop("é"), found.pop("z")} == {"A.", "C."}
+    assert list(found.values()) == ["document-gone"]
+
+
+@pytest.mark.parametrize("column", ["title", "changed", "access", "body"])
+def test_a_column_that_is_no_text_hinders_no_row(base: Base, column: str) -> None:
+    with base.library(WHOLE.replace('["title", "body"]', '["body"]')) as library:
+        library.sync()
+        base.run(
+            f"UPDATE ticket SET changed = changed || '!' WHERE id < 3;"
+            f"UPDATE ticket SET {column} = {NO_TEXT} WHERE id = 2"
+        )
+        report = library.sync()
+        assert report.documents["changed"] + report.documents["failed"] == 2
+        assert {problem.document for problem in report.problems} <= {"2"}
+        assert not library.sync().documents["changed"]
+
+
+def test_two_times_of_change_that_are_no_text_are_two(base: Base) -> None:
+    with base.library(WHOLE) as library:
+        base.run(f"UPDATE ticket SET changed = {NO_TEXT} WHERE id = 2")
+        library.sync()
+        base.run(
+            "UPDATE ticket SET body = 'Other words.', changed = CAST(x'61fe62' AS TEXT)"
+            " WHERE id = 2"
+        )
+        assert library.sync().documents["changed"] == 1
+
+
+def test_half_a_character_in_a_time_of_change_is_no_fault_of_the_source(tmp_path: Path) -> None:
+    lines = [r'{"id": "a", "at": "\ud800", "text": "The pump."}', '{"id": "b", "text": "Two."}']
+    (tmp_path / "faq.jsonl").write_text("\n".join(lines))
+    source = 'jsonl = "faq.jsonl"\nkey = "id"\ntext = "text"\nupdated = "at"'
+    (tmp_path / "merestone.toml").write_text(f"[[sources]]\n{source}\n")
+    with open_library(tmp_path) as library:
+        assert library.sync().documents["added"] == 2
+        assert not library.sync().documents["changed"]

@@ -6,7 +6,7 @@ import gzip
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -23,6 +23,8 @@ class Reply:
     length: int | None = None
     """A length that the body doesn't have."""
     hangs: bool = False
+    drips: float = 0
+    """Seconds for which the headers come, a byte at a time, before the rest does."""
     endless: bool = False
 
 
@@ -76,6 +78,11 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
+        # Who asked may have gone.
+        with suppress(OSError):
+            self._answer()
+
+    def _answer(self) -> None:
         site: Site = self.server.site  # type: ignore[attr-defined]
         site.requests.append(self.path)
         site.credentials[self.path] = self.headers.get("Authorization")
@@ -95,6 +102,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         if reply.tag:
             self.send_header("ETag", reply.tag)
+        if reply.drips:
+            self._drip(site, reply.drips)
         if reply.endless:
             self.send_header("Connection", "close")
             self.end_headers()
@@ -107,6 +116,14 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(reply.body)
         if reply.length is not None:
             self.close_connection = True
+
+    def _drip(self, site: Site, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        self.flush_headers()
+        self.wfile.write(b"X-Slow: ")
+        while time.monotonic() < until and not site.released.wait(0.02):
+            self.wfile.write(b"a")
+        self.wfile.write(b"\r\n")
 
     def _send_without_end(self, site: Site) -> None:
         until = time.monotonic() + 20

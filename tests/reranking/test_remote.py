@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from embedding.service import FakeTime, Request, Response, Service, serve
 
-from merestone.embedding.retrying import Timing
 from merestone.reranking import apply_reranker
 from merestone.reranking.remote import RemoteReranker, open_remote
 from merestone.reranking.services import SERVICES
+from merestone.retrying import Timing
 from merestone.types import RerankerError, RerankingSettings, SettingsError
 
 TEXTS = [f"passage {number}" for number in (3, 1, 4, 15, 9, 2, 6)]

@@ -49,8 +49,9 @@ class AccessConfiguration:
                         f"{path} was read when the library was opened and is not there now.",
                         "Put it back, or open the library again.",
                     )
-            config, _ = read_configuration(self._root, self.flags)
-            read = (inputs, (access_settings(config, self._root), sources_of(config, self._root)))
+            config, origin = read_configuration(self._root, self.flags)
+            sources = sources_of(config, self._root, origin)
+            read = (inputs, (access_settings(config, self._root), sources))
             self._read = read
         return read[1]
 

@@ -47,17 +47,10 @@ def load_settings(
 def _settings(
     config: ConfigurationTables, root: Path, origin: Mapping[str, JSON]
 ) -> LibrarySettings:
-    names = [source.name for source in config.sources]
-    if len(names) > 1 and (len(set(names)) < len(names) or not all(names)):
-        raise SettingsError(
-            "invalid-setting",
-            f"The {len(names)} sources have the names {names}.",
-            "Give each of several sources a name of its own.",
-        )
     return LibrarySettings(
         root=str(root),
         state=str(root / STATE_FOLDER),
-        sources=sources_of(config, root),
+        sources=sources_of(config, root, origin),
         extraction=ExtractionSettings(**config.extraction.model_dump()),
         chunking=chunking_settings(config.chunking.model_dump(), _default_limit(config, root)),
         embedding=_embedding(config, root),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -13,7 +14,7 @@ from merestone.config.tables import ConfigurationTables, SourceTable
 from merestone.config.written import written_files
 from merestone.indexing.sources.identifiers import page_identifier
 from merestone.indexing.sources.transfer_options import TransferOptions
-from merestone.types import SettingsError, SourceSettings
+from merestone.types import JSON, SettingsError, SourceSettings
 
 _ROW_KEYS = frozenset({"key", "updated", "text", "media_type"})
 _PAGE_KEYS = frozenset({"options", "user", "password_env", "token_env"})
@@ -34,15 +35,35 @@ _SPECIAL = re.compile(r"([\\*?\[\]])")
 """What stands for something else in a pattern with git's rules."""
 
 
-def sources_of(config: ConfigurationTables, root: Path) -> tuple[SourceSettings, ...]:
-    """The sources; paths are relative to the configuration. Raises ``SettingsError`` for what a
-    kind of source can't have."""
+def sources_of(
+    config: ConfigurationTables, root: Path, origin: Mapping[str, JSON]
+) -> tuple[SourceSettings, ...]:
+    """The sources; paths are relative to the configuration. ``origin`` says by table where it
+    stands.
+
+    Raises ``SettingsError`` for what a kind of source can't have, and for several sources that
+    can't be told apart.
+    """
+    try:
+        _check_names([source.name for source in config.sources])
+        sources = [_source_settings(source, root) for source in config.sources]
+    except SettingsError as error:
+        where = origin.get("sources", "the configuration")
+        raise SettingsError(error.code, f"In {where}: {error.message}", error.remedy) from error
     evaluation = config.evaluation
     own = [os.path.abspath(root / evaluation.questions)]
     if evaluation.gate.baseline != "last":
         own.append(os.path.abspath(root / evaluation.gate.baseline))
     own += written_files(root / STATE_FOLDER)
-    return tuple(_without_files(_source_settings(source, root), own) for source in config.sources)
+    return tuple(_without_files(source, own) for source in sources)
+
+
+def _check_names(names: list[str]) -> None:
+    if len(names) > 1 and (len(set(names)) < len(names) or not all(names)):
+        raise _source_error(
+            f"The {len(names)} sources have the names {names}.",
+            "Give each of several sources a name of its own.",
+        )
 
 
 def _without_files(source: SourceSettings, files: list[str]) -> SourceSettings:

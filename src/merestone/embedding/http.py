@@ -16,7 +16,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from merestone.embedding.retrying import LONGEST_RETRY_AFTER, Timing, backoff, wanted_wait
+from merestone.retrying import LONGEST_RETRY_AFTER, Timing, backoff, wanted_wait
 from merestone.types import JSON, SettingsError
 
 if TYPE_CHECKING:

@@ -24,10 +24,10 @@ from merestone.embedding.overlong import beginning
 from merestone.embedding.pairing import UnpairedError, dig, pair, usable_vectors
 from merestone.embedding.parting import NothingWorksError, PartedCall
 from merestone.embedding.rescued import RescuedVectors
-from merestone.embedding.retrying import Timing
 from merestone.embedding.services import SERVICES, EmbeddingService, KnownModel, known_model
 from merestone.embedding.templates import PLAIN
 from merestone.embedding.text_embedder import TextEmbedder, TextLimits
+from merestone.retrying import Timing
 from merestone.types import JSON, EmbedderError, EmbeddingSettings, SettingsError, Vectors
 
 _PROBE = "How long are your vectors?"

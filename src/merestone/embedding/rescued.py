@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from threading import Lock
 
-from merestone.embedding.retrying import Timing
+from merestone.retrying import Timing
 from merestone.types import EmbedderError, Vectors
 
 _KEPT = 4096

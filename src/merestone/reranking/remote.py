@@ -16,8 +16,8 @@ from merestone.embedding.http import (
 )
 from merestone.embedding.pairing import UnpairedError, pair
 from merestone.embedding.parting import NothingWorksError, PartedCall
-from merestone.embedding.retrying import Timing
 from merestone.reranking.services import SERVICES, RerankingService
+from merestone.retrying import Timing
 from merestone.text.hashing import digest
 from merestone.types import JSON, RerankerError, RerankingSettings, SettingsError
 

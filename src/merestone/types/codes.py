@@ -276,6 +276,10 @@ CODES: dict[str, str] = {
         "A database did not answer the query of a source to its end. What is stored of it "
         "stays; the message has the database's own words."
     ),
+    "record-key-too-long": (
+        "Rows of a source have keys with more bytes than a document may have. They are left out "
+        "and told of once, and nothing of the source is removed while there are such."
+    ),
     "record-line-invalid": (
         "A line of a file of records is no JSON object, so it could be any document. The others "
         "are read, and nothing is removed until the file is mended."
@@ -296,7 +300,8 @@ CODES: dict[str, str] = {
     ),
     "redirect-refused": (
         "A page leads on too often, to something other than a page, out of encryption or from a "
-        "public host into a private network. Name the page that it should lead to."
+        "public host into a private network, by an address or by a name of one. Name the page that "
+        "it should lead to."
     ),
     "source-changed": ("A file was changed between listing and reading. Sync again."),
     "source-failed": (

@@ -10,7 +10,7 @@ from merestone.embedding.http import (
     UnacceptedError,
     join_url,
 )
-from merestone.embedding.retrying import Timing
+from merestone.retrying import Timing
 from merestone.types import JSON, SettingsError, SuggestSettings
 
 _PATH = "/chat/completions"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import os
 import re
-from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from merestone.types import SettingsError, SourceSettings
@@ -71,21 +70,45 @@ class Credentials:
         if not settings.user:
             return ""
         password = read_secret(settings.password_env)
-        packed = base64.b64encode(f"{settings.user}:{password}".encode()).decode()
+        packed = base64.b64encode(_bytes_of(f"{settings.user}:{password}")).decode()
         self._secrets = [packed, *([password] if password else [])]
         return f"Basic {packed}"
 
 
+def _bytes_of(login: str) -> bytes:
+    """A login in UTF-8. What the environment holds that is no text is sent as the bytes it is."""
+    try:
+        return login.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise SettingsError(
+            "invalid-setting",
+            "The user or the password of a source of pages is no text.",
+            "Mend it.",
+        ) from error
+
+
 def _origins(settings: SourceSettings) -> frozenset[_Origin]:
     """The servers of the pages that were named, and ``hosts`` in encryption, or as the source
-    itself."""
-    named = [*settings.urls, *([settings.location] if "://" in settings.location else [])]
-    return frozenset(map(_origin, (*named, *_of_hosts(settings.hosts, named))))
+    itself. Raises ``SettingsError`` for what can't be one, which only settings hold that no
+    configuration was read for."""
+    location = [settings.location] if "://" in settings.location else []
+    named = [*settings.urls, *location]
+    origins = [_checked(url, url) for url in named]
+    schemes = {"https", *(origin[0] for origin in origins)}
+    hosts = [_checked(f"{each}://{host}", host) for host in settings.hosts for each in schemes]
+    return frozenset((*origins, *hosts))
 
 
-def _of_hosts(hosts: Iterable[str], named: Iterable[str]) -> Iterable[str]:
-    schemes = {"https", *(urlsplit(url).scheme for url in named)}
-    return [f"{scheme}://{host}" for host in hosts for scheme in schemes]
+def _checked(url: str, given: str) -> _Origin:
+    try:
+        return _origin(url)
+    except ValueError as error:
+        raise SettingsError(
+            "invalid-setting",
+            # What stands before an @ may be a password.
+            f"{given.rpartition('@')[2]!r} in a source of pages is no address of a server.",
+            "Mend it: its credentials are for the servers that it names.",
+        ) from error
 
 
 def _origin(url: str) -> _Origin:

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from merestone.indexing.sources.identifiers import key_identifier
 from merestone.indexing.sources.patterns import Selection
-from merestone.indexing.sources.records import without_key
+from merestone.indexing.sources.records import long_key, without_key
 from merestone.types import Listed, Scope, SourceError, SourceSettings
 
 _NAMED = 5
@@ -26,6 +26,8 @@ class KeyedRecords(Generic[_Place]):
         self.places: dict[str, _Place] = {}
         """By id: what the source finds the record by."""
         self._keyless = 0
+        self._long = 0
+        self._longest = 0
         self._repeated: dict[str, int] = {}
 
     def admit(self, key: object, place: _Place) -> tuple[str, str] | None:
@@ -43,16 +45,28 @@ class KeyedRecords(Generic[_Place]):
         is_wanted = self._selection.admits(name) and self._scope.holds(identifier)
         return (identifier, name) if is_wanted else None
 
+    def add_long_key(self, max_bytes: int) -> None:
+        """A record whose key has more than ``max_bytes``, so that it was not read."""
+        self._long += 1
+        self._longest = max_bytes
+
+    @property
+    def unlisted(self) -> tuple[str, ...]:
+        """Prefixes of ids of which nothing counts as gone: a key that was not read could be any."""
+        return (self._settings.prefix,) if self._long else ()
+
     def whole(self, documents: Sequence[Listed]) -> tuple[Listed, ...]:
-        """``documents``, and the problem of records without a key as one of them, at the end of
-        the scan. Raises ``SourceError`` if several records have one key: which of them is the
-        document is not known."""
+        """``documents`` at the end of the scan, and as such the problems of records without a key
+        or with one that is too long. Raises ``SourceError`` if several records have one key: which
+        of them is the document is not known."""
         if self._repeated:
             raise self._duplicate_key()
-        if not self._keyless:
-            return tuple(documents)
-        problem = without_key(self._settings, self._keyless)
-        return (*documents, Listed(problem.document, "", fault=problem))
+        problems = []
+        if self._keyless:
+            problems.append(without_key(self._settings, self._keyless))
+        if self._long:
+            problems.append(long_key(self._settings, self._long, self._longest))
+        return (*documents, *(Listed(each.document, "", fault=each) for each in problems))
 
     def _duplicate_key(self) -> SourceError:
         named = [f"{key!r} ({count} times)" for key, count in self._repeated.items()]

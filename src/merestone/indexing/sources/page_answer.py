@@ -5,9 +5,9 @@ Conditional requests and validators are those of RFC 9110, sections 8.8 and 13.
 
 from __future__ import annotations
 
-import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _GONE = frozenset({404, 410})
 _KNOWN = frozenset(HTTPStatus)
+_PIECE = 1 << 20
 _STRONG_SECONDS = 2
 """A time of change this shortly before the answer proves nothing: the document may change again
 within it (RFC 9110, section 8.8.2.2)."""
@@ -35,6 +36,21 @@ class StatusError(SourceError):
         error = unreachable(url, f"the server answers {status} {phrase}".strip())
         super().__init__(error.code, error.message, error.remedy)
         self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A document that a server is asked for."""
+
+    url: str
+    max_bytes: int
+    """Inflated."""
+    stamp: str = ""
+    """With which it is known: it need not be sent if it still has it."""
+    is_cut: bool = False
+    """Whether of a larger document the first ``max_bytes`` will do."""
+    is_led_to: bool = False
+    """Whether a page of a public host has led to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +75,13 @@ def conditions(stamp: str) -> dict[str, str]:
     return {name: value} if name and _can_be_sent(value) else {}
 
 
-def take(response: httpx.Response, url: str, out: BinaryIO, max_bytes: int, until: float) -> Answer:
-    """Write the body to ``out``. ``until``: the moment of the monotonic clock at which there is
-    no more waiting.
+async def take(response: httpx.Response, wanted: Wanted, out: BinaryIO) -> Answer:
+    """Write the body to ``out``.
 
     Raises :class:`StatusError` or ``SourceError`` if there is no whole page, ``ExtractionError``
-    if it has more than ``max_bytes``.
+    if it has more bytes than are wanted.
     """
+    url, max_bytes = wanted.url, wanted.max_bytes
     status = response.status_code
     if status in _GONE:
         return Answer(is_gone=True)
@@ -74,35 +90,37 @@ def take(response: httpx.Response, url: str, out: BinaryIO, max_bytes: int, unti
     if status != 200:
         raise StatusError(url, status)
     declared = response.headers.get("content-length", "")
-    if declared.isascii() and declared.isdigit() and int(declared) > max_bytes:
+    is_declared = declared.isascii() and declared.isdigit()
+    if not wanted.is_cut and is_declared and int(declared) > max_bytes:
         raise too_large(url, max_bytes)
     size = 0
-    for part in _decoded(response, url, until):
-        size += len(part)
-        if size > max_bytes:
-            raise too_large(url, max_bytes)
-        out.write(part)
+    async with aclosing(_decoded(response, url)) as parts:
+        async for part in parts:
+            room = max_bytes - size
+            if len(part) > room and not wanted.is_cut:
+                raise too_large(url, max_bytes)
+            size += out.write(part[:room])
+            if wanted.is_cut and size == max_bytes:
+                break
     return Answer(
         stamp=_stamp(response), media_type=_media_type(response), size=size, day=_day(response)
     )
 
 
-def _decoded(response: httpx.Response, url: str, until: float) -> Iterator[bytes]:
+async def _decoded(response: httpx.Response, url: str) -> AsyncGenerator[bytes]:
     """The body in parts, inflated a little at a time: a small answer may be a huge document."""
     coding = response.headers.get("content-encoding", "identity").strip().lower()
     if coding not in ("identity", "", "gzip", "x-gzip"):
         raise unreachable(url, f"the server sends the unwanted coding {coding!r}")
     inflater = zlib.decompressobj(wbits=31) if "gzip" in coding else None
-    for raw in response.iter_raw():
-        if time.monotonic() > until:
-            raise unreachable(url, "the server took too long")
+    async for raw in response.aiter_raw():
         if inflater is None:
             yield raw
             continue
         try:
             pending = raw
             while pending and not inflater.eof:
-                yield inflater.decompress(pending, 1 << 20)
+                yield inflater.decompress(pending, _PIECE)
                 pending = inflater.unconsumed_tail
         except zlib.error as error:
             raise unreachable(url, f"the answer is damaged ({error})") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from io import BytesIO
@@ -17,11 +17,11 @@ from merestone.extraction import detect_media_type
 from merestone.indexing.regular_files import open_file
 from merestone.indexing.sources.faults import gone, problem_of, unreachable
 from merestone.indexing.sources.identifiers import page_identifier
-from merestone.indexing.sources.page_answer import Answer
+from merestone.indexing.sources.page_answer import Answer, Wanted
 from merestone.indexing.sources.page_findings import Page, PageFindings
 from merestone.indexing.sources.patterns import Selection
 from merestone.indexing.sources.robot_files import RobotFiles
-from merestone.indexing.sources.transfer import HostGaveUpError, Transfer
+from merestone.indexing.sources.transfer import HostGaveUpError, Permit, Transfer, permit_all
 from merestone.types import (
     ExtractionError,
     Listed,
@@ -135,7 +135,8 @@ class PageSource:
         try:
             self._permit(page.url)
             with path.open("wb") as out:
-                answer = self.transfer.fetch(page.url, out, look.max_bytes, known, self._permit)
+                wanted = Wanted(page.url, look.max_bytes, known)
+                answer = self.transfer.fetch(wanted, out, self._permit)
         except (HostGaveUpError, _ClosedError) as error:
             return error
         except ExtractionError as error:
@@ -149,17 +150,15 @@ class PageSource:
         self._held[page.id] = _Held(path, answer.media_type)
         return Listed(page.id, page.url, page.stamp or answer.stamp, size=answer.size)
 
-    def _permit(self, url: str) -> None:
+    def _permit(self, url: str, is_led_to: bool = False) -> None:
         """Raise unless ``url`` may be fetched."""
-        if self._robots and not self._robots.allow(url):
+        if self._robots and not self._robots.allow(url, is_led_to=is_led_to):
             raise _ClosedError(url)
 
-    def _fetch(
-        self, url: str, out: BytesIO, max_bytes: int, permit: Callable[[str], None]
-    ) -> Answer:
+    def _fetch(self, url: str, out: BytesIO, max_bytes: int, permit: Permit) -> Answer:
         try:
-            permit(url)
-            answer = self.transfer.fetch(url, out, max_bytes, permit=permit)
+            permit(url, False)
+            answer = self.transfer.fetch(Wanted(url, max_bytes), out, permit)
         except HostGaveUpError as error:
             raise unreachable(url, error.why) from error
         except _ClosedError as error:
@@ -203,7 +202,7 @@ class PageListSource(PageSource):
         out = BytesIO()
         try:
             # Who names it knows that it may be fetched.
-            answer = self._fetch(url, out, LIST_BYTES, lambda _: None)
+            answer = self._fetch(url, out, LIST_BYTES, permit_all)
         except ExtractionError as error:
             raise SourceError("list-invalid", error.message, "Split it.") from error
         return out.getvalue(), answer.day

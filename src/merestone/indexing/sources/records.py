@@ -131,3 +131,16 @@ def without_key(settings: SourceSettings, count: int) -> Problem:
         "documents.",
         "Give each a key, or leave them out by the query.",
     )
+
+
+def long_key(settings: SourceSettings, count: int, max_bytes: int) -> Problem:
+    """The problem of records whose keys are too long to be read, told of in the same way."""
+    return Problem(
+        f"{settings.prefix}%LONG",
+        Status.UNREADABLE,
+        "record-key-too-long",
+        f"{count} of the records of {settings.place} have a {settings.key} of more than "
+        f"{max_bytes} bytes, so they are no documents.",
+        "Give each a shorter key, leave them out by the query, or raise max_document_bytes in "
+        "[extraction]; until then nothing that is stored of the source is removed.",
+    )

@@ -18,6 +18,7 @@ from merestone.indexing.sources.records import (
     uri_of_record,
 )
 from merestone.types import (
+    METADATA_KEY,
     Listed,
     Listing,
     Look,
@@ -34,18 +35,53 @@ Row = Sequence[object]
 
 @dataclass(frozen=True, slots=True)
 class Oversized:
-    """A row that the database keeps for itself, since it has more bytes than a document may."""
+    """A row that has more bytes than a document may have, of which no more than the key is kept."""
 
     key: object
+    """``None`` also where the key alone is too long."""
     size: int
+    has_long_key: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How many bytes the ``columns`` of a row may have together."""
+    """How many bytes the columns of a row may have: those of the text together, and the others
+    together."""
 
-    columns: Sequence[str]
+    key: str
+    text: Sequence[str]
     bytes: int
+
+    def drops(self, column: str) -> bool:
+        """True if bytes in the ``column`` are part of no document, so that they are no matter."""
+        return column not in (self.key, *self.text) and column.lower() != METADATA_KEY
+
+    def applied(self, columns: Sequence[str], row: Row) -> Row | Oversized:
+        """The row of ``columns``, for a database that can't tell how long it is beforehand."""
+        sizes = {
+            column: 0 if isinstance(value, bytes) and self.drops(column) else _bytes_in(value)
+            for column, value in zip(columns, row, strict=True)
+        }
+        text = sum(size for column, size in sizes.items() if column in self.text)
+        size = max(text, sum(sizes.values()) - text)
+        if size <= self.bytes:
+            return row
+        if sizes[self.key] > self.bytes:
+            return Oversized(None, sizes[self.key], has_long_key=True)
+        return Oversized(row[columns.index(self.key)], size)
+
+
+def _bytes_in(value: object) -> int:
+    if value is None:
+        return 0
+    if isinstance(value, bytes):
+        return len(value)
+    return len(str(value).encode("utf-8", "surrogatepass"))
+
+
+def _size_of(document: RawDocument) -> int:
+    """Bytes, more or less, that the document holds with its metadata."""
+    return len(document.data) + sum(len(str(value)) for value in document.metadata.values())
 
 
 class Table(Protocol):
@@ -57,15 +93,12 @@ class Table(Protocol):
 
     def columns(self) -> tuple[str, ...]: ...
 
-    def scan(self, columns: Sequence[str]) -> Iterator[Row]:
-        """These columns of every row, all rows of one moment."""
+    def scan(self, columns: Sequence[str], limit: Limit) -> Iterator[Row | Oversized]:
+        """These columns of every row, the key among them, all rows of one moment. ``NULL`` stands
+        for bytes that the limit drops."""
 
-    def scan_whole(self, key: str, limit: Limit) -> Iterator[Row | Oversized]:
-        """All columns of every row, all rows of one moment. A database that can't tell how long a
-        row is before it gives it away gives those over the limit, too."""
-
-    def rows(self, key: str, values: Sequence[object], limit: Limit) -> Iterator[Row | Oversized]:
-        """As ``scan_whole``, the rows whose column ``key`` has one of ``values``."""
+    def rows(self, values: Sequence[object], limit: Limit) -> Iterator[Row | Oversized]:
+        """All columns of the rows whose key is one of ``values``, as ``scan`` gives them."""
 
 
 class RowSource:
@@ -91,13 +124,13 @@ class RowSource:
         self._check_columns()
         self._ahead.clear()
         records = KeyedRecords[object](self._settings, self._selection, look.scope)
-        looks = self._times(records) if self._settings.updated else self._contents(records, look)
-        documents = records.whole(list(looks))
+        find = self._times if self._settings.updated else self._contents
+        documents = records.whole(list(find(records, look)))
         self._keys = records.places
         self._order = [listed.id for listed in documents if not listed.fault]
         self._positions = {identifier: at for at, identifier in enumerate(self._order)}
         self._next, self._step = -1, 1
-        return Listing(self, documents)
+        return Listing(self, documents, unlisted=records.unlisted)
 
     def read(self, listed: Listed, max_bytes: int) -> RawDocument:
         if listed.id not in self._ahead:
@@ -113,32 +146,42 @@ class RowSource:
     def uri_of(self, listed: Listed) -> str:
         return uri_of_record(self._table.place, listed.location)
 
-    def _times(self, records: KeyedRecords[object]) -> Iterator[Listed]:
+    def _times(self, records: KeyedRecords[object], look: Look) -> Iterator[Listed]:
         """Documents with their times of change as stamps."""
-        for key, updated in self._table.scan((self._settings.key, self._settings.updated)):
-            if admitted := records.admit(key, key):
-                yield Listed(*admitted, stamp_of(updated))
+        # The key first, and only once if it is its own time.
+        columns = tuple(dict.fromkeys((self._settings.key, self._settings.updated)))
+        limit = Limit(self._settings.key, (self._settings.updated,), look.max_bytes)
+        for row in self._table.scan(columns, limit):
+            if isinstance(row, Oversized):
+                yield from self._too_large(row, records, look)
+            elif admitted := records.admit(row[0], row[0]):
+                yield Listed(*admitted, stamp_of(row[-1]))
 
     def _contents(self, records: KeyedRecords[object], look: Look) -> Iterator[Listed]:
         """Documents with hashes of what they hold as stamps."""
         columns = self._table.columns()
         place = columns.index(self._settings.key)
-        for row in self._table.scan_whole(self._settings.key, self._limit(look.max_bytes)):
-            key = row.key if isinstance(row, Oversized) else row[place]
-            admitted = records.admit(key, key)
-            if admitted is None:
-                continue
-            identifier, name = admitted
+        for row in self._table.scan(columns, self._limit(look.max_bytes)):
             if isinstance(row, Oversized):
-                fault = problem_of(identifier, too_large(identifier, look.max_bytes, row.size))
-                yield Listed(identifier, name, f"size={row.size}", fault=fault)
-                continue
-            fields = dict(zip(columns, row, strict=True))
-            content = content_hash(document_of(name, "", fields, self._settings))
-            yield Listed(identifier, name, f"content={content}")
+                yield from self._too_large(row, records, look)
+            elif admitted := records.admit(row[place], row[place]):
+                fields = dict(zip(columns, row, strict=True))
+                content = content_hash(document_of(admitted[1], "", fields, self._settings))
+                yield Listed(*admitted, f"content={content}")
+
+    def _too_large(
+        self, row: Oversized, records: KeyedRecords[object], look: Look
+    ) -> Iterator[Listed]:
+        if row.has_long_key:
+            records.add_long_key(look.max_bytes)
+        elif admitted := records.admit(row.key, row.key):
+            identifier, name = admitted
+            fault = problem_of(identifier, too_large(identifier, look.max_bytes, row.size))
+            yield Listed(identifier, name, f"size={row.size}", fault=fault)
 
     def _limit(self, max_bytes: int) -> Limit:
-        return Limit(text_fields(self._table.columns(), self._settings), max_bytes)
+        columns = text_fields(self._table.columns(), self._settings)
+        return Limit(self._settings.key, columns, max_bytes)
 
     def _read_from(self, identifier: str, max_bytes: int) -> None:
         """Read the row, and more of those behind it the longer reading has gone in their order:
@@ -153,9 +196,9 @@ class RowSource:
         self._ahead.clear()
         keys = [self._keys[each] for each in wanted]
         room = max_bytes
-        for row in self._table.rows(self._settings.key, keys, self._limit(max_bytes)):
+        for row in self._table.rows(keys, self._limit(max_bytes)):
             found, document = self._document(row)
-            size = 0 if isinstance(document, Oversized) else len(document.data)
+            size = 0 if isinstance(document, Oversized) else _size_of(document)
             if found == identifier or size <= room:
                 self._ahead[found] = document
                 room -= 0 if found == identifier else size

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from merestone.indexing.sources.credentials import read_secret
 from merestone.indexing.sources.faults import unreachable
-from merestone.indexing.sources.rows import Limit, Row, RowSource
+from merestone.indexing.sources.rows import Limit, Oversized, Row, RowSource
 from merestone.indexing.sources.sqlite import query_failed
 from merestone.types import MerestoneError, SettingsError, SourceSettings
 
@@ -53,23 +53,25 @@ class _Table:
                 self._columns = tuple(connection.execute(nothing).keys())
         return self._columns
 
-    def scan(self, columns: Sequence[str]) -> Iterator[Row]:
-        yield from self._streamed(self._select(*columns), _BATCH)
-
-    def scan_whole(self, key: str, limit: Limit) -> Iterator[Row]:
+    def scan(self, columns: Sequence[str], limit: Limit) -> Iterator[Row | Oversized]:
         # How long a value is, each database has its own word for; so rows over the limit come, too.
-        yield from self._streamed(self._select("*"), _FEW)
+        is_whole = columns == self.columns()
+        query = self._select("*") if is_whole else self._select(*columns)
+        yield from self._streamed(query, columns, limit, _FEW if is_whole else _BATCH)
 
-    def rows(self, key: str, values: Sequence[object], limit: Limit) -> Iterator[Row]:
-        wanted = self._sql.column(key).in_(list(values))
-        yield from self._streamed(self._select("*").where(wanted), _FEW)
+    def rows(self, values: Sequence[object], limit: Limit) -> Iterator[Row | Oversized]:
+        wanted = self._sql.column(limit.key).in_(list(values))
+        query = self._select("*").where(wanted)
+        yield from self._streamed(query, self.columns(), limit, _FEW)
 
-    def _streamed(self, query: Any, batch: int) -> Iterator[Row]:
+    def _streamed(
+        self, query: Any, columns: Sequence[str], limit: Limit, batch: int
+    ) -> Iterator[Row | Oversized]:
         """The rows of ``query``, of which as many as ``batch`` are held at a time."""
         with self._connection() as connection:
             options = {"stream_results": True, "yield_per": batch}
             result = connection.execution_options(**options).execute(query)
-            yield from (tuple(row) for row in result)
+            yield from (limit.applied(columns, tuple(row)) for row in result)
 
     def _select(self, *columns: str) -> Any:
         """As a part of a ``SELECT`` of ours the query can be nothing but one itself."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import NamedTuple, Self
 
 from merestone.indexing.sources.faults import unreachable
 from merestone.indexing.sources.rows import Limit, Oversized, Row, RowSource
@@ -38,6 +39,21 @@ def open_source(settings: SourceSettings) -> RowSource:
     return RowSource(settings, _Table(settings))
 
 
+class _Key(NamedTuple):
+    """How a row is asked for by its key."""
+
+    place: str
+    value: object
+
+    @classmethod
+    def of(cls, value: object) -> Self:
+        """Of text that is none, though the database calls it so, the bytes are handed over: they
+        are found where its encoding is UTF-8, as it is unless someone chose another."""
+        raw = value.encode("utf-8", "surrogateescape") if isinstance(value, str) else b""
+        is_text = not raw or raw.decode("utf-8", "ignore") == value
+        return cls("?", value) if is_text else cls("CAST(? AS TEXT)", raw)
+
+
 class _Table:
     def __init__(self, settings: SourceSettings) -> None:
         self._path = Path(settings.location)
@@ -55,34 +71,37 @@ class _Table:
                 self._columns = tuple(each[0] for each in cursor.description)
         return self._columns
 
-    def scan(self, columns: Sequence[str]) -> Iterator[Row]:
-        with self._connection() as connection:
-            yield from connection.execute(self._select(", ".join(map(_quoted, columns))))
+    def scan(self, columns: Sequence[str], limit: Limit) -> Iterator[Row | Oversized]:
+        yield from self._measured(columns, limit)
 
-    def scan_whole(self, key: str, limit: Limit) -> Iterator[Row | Oversized]:
-        yield from self._measured(key, limit, "", ())
-
-    def rows(self, key: str, values: Sequence[object], limit: Limit) -> Iterator[Row | Oversized]:
-        condition = f" WHERE {_quoted(key)} IN ({', '.join('?' * len(values))})"
-        yield from self._measured(key, limit, condition, values)
+    def rows(self, values: Sequence[object], limit: Limit) -> Iterator[Row | Oversized]:
+        keys = [_Key.of(value) for value in values]
+        places = ", ".join(key.place for key in keys)
+        condition = f" WHERE {_quoted(limit.key)} IN ({places})"
+        yield from self._measured(self.columns(), limit, condition, [key.value for key in keys])
 
     def _measured(
-        self, key: str, limit: Limit, condition: str, values: Sequence[object]
+        self,
+        columns: Sequence[str],
+        limit: Limit,
+        condition: str = "",
+        values: Sequence[object] = (),
     ) -> Iterator[Row | Oversized]:
-        """Whole rows; of one over the limit no column that is over it alone leaves the database."""
-        lengths = {name: _LENGTH.format(_quoted(name)) for name in limit.columns if name != key}
-        kept = (
-            f"CASE WHEN {lengths[name]} <= {limit.bytes} THEN {_quoted(name)} END"
-            if name in lengths
-            else _quoted(name)
-            for name in self.columns()
-        )
-        size = " + ".join(lengths.values()) or "0"
-        place = self.columns().index(key)
+        """Rows of ``columns``; of one over the limit no column that is over it alone leaves the
+        database, and of no row bytes that are part of no document."""
+        lengths = {name: _length(name, limit) for name in columns}
+        kept = [_kept(name, lengths[name], limit) for name in columns]
+        text = _sum(lengths[name] for name in columns if name in limit.text)
+        rest = _sum(lengths[name] for name in columns if name not in limit.text)
+        place = columns.index(limit.key)
         with self._connection() as connection:
-            query = self._select(", ".join((*kept, size))) + condition
-            for *row, length in connection.execute(query, tuple(values)):
-                yield Oversized(row[place], length) if length > limit.bytes else row
+            found = self._select(", ".join((*kept, f"max({text}, {rest})", lengths[limit.key])))
+            for *row, size, key_size in connection.execute(found + condition, tuple(values)):
+                if size <= limit.bytes:
+                    yield row
+                else:
+                    has_long_key = key_size > limit.bytes
+                    yield Oversized(row[place], key_size if has_long_key else size, has_long_key)
 
     def _select(self, columns: str) -> str:
         # On lines of its own: the query may end with a comment.
@@ -129,6 +148,28 @@ def _authorize(action: int, first: str | None, second: str | None, *_: str | Non
 
 def _text(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
+
+
+def _length(name: str, limit: Limit) -> str:
+    length = _LENGTH.format(_quoted(name))
+    if not limit.drops(name):
+        return length
+    return f"(CASE typeof({_quoted(name)}) WHEN 'blob' THEN 0 ELSE {length} END)"
+
+
+def _kept(name: str, length: str, limit: Limit) -> str:
+    kept = f"{length} <= {limit.bytes}"
+    if limit.drops(name):
+        kept += f" AND typeof({_quoted(name)}) <> 'blob'"
+    return f"CASE WHEN {kept} THEN {_quoted(name)} END"
+
+
+def _sum(lengths: Iterable[str]) -> str:
+    """In pairs of pairs: SQLite takes no expression that is as deep as a table may be wide."""
+    terms = ["0", *lengths]
+    while len(terms) > 1:
+        terms = [f"({' + '.join(terms[at : at + 2])})" for at in range(0, len(terms), 2)]
+    return terms[0]
 
 
 def _quoted(name: str) -> str:

@@ -4,32 +4,31 @@ more than asked for."""
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
-from http.cookiejar import Cookie, CookieJar, DefaultCookiePolicy
+from dataclasses import dataclass
 from typing import BinaryIO
 from urllib.parse import urljoin, urlsplit
-from urllib.request import Request
 
 import httpx
 
-from merestone.embedding.retrying import LONGEST_RETRY_AFTER, Timing, backoff, wanted_wait
 from merestone.indexing.sources.credentials import Credentials
+from merestone.indexing.sources.event_loop import OutOfTimeError
 from merestone.indexing.sources.faults import unreachable
-from merestone.indexing.sources.page_answer import Answer, StatusError, conditions, take
+from merestone.indexing.sources.page_answer import Answer, StatusError, Wanted, conditions, take
 from merestone.indexing.sources.redirects import (
     MOST_REDIRECTS,
     REDIRECT,
     check_redirect,
+    leads_inside,
     too_many,
 )
 from merestone.indexing.sources.transfer_options import TransferOptions
+from merestone.indexing.sources.web_client import PrivateAddressError, WebClient
+from merestone.retrying import LONGEST_RETRY_AFTER, Timing, backoff, wanted_wait
 from merestone.types import SourceSettings
 
 _PATIENCE = 3
 """A host that failed for so many documents in a row is not asked again in the same run."""
-_WHOLE = 10
-"""A document may take so many times the timeout, which is that of one wait."""
 _BUSY = frozenset({429, 502, 503, 504})
 _PASSING = (httpx.TimeoutException, httpx.NetworkError, httpx.RemoteProtocolError)
 _FAILING = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError)
@@ -58,12 +57,20 @@ class _BusyError(Exception):
         self.wait = wait
 
 
-class _CookiePolicy(DefaultCookiePolicy):
-    """Keeps no cookie that can't be sent back: every later request to its host would fail."""
+@dataclass(frozen=True, slots=True)
+class _Further:
+    """Where an answer leads instead of being one."""
 
-    def set_ok(self, cookie: Cookie, request: Request) -> bool:
-        text = cookie.name + (cookie.value or "")
-        return text.isascii() and text.isprintable() and super().set_ok(cookie, request)
+    url: str
+    is_from_public: bool
+
+
+Permit = Callable[[str, bool], None]
+"""Raises if an address may not be fetched; also told whether a page of a public host led there."""
+
+
+def permit_all(_url: str, _is_led_to: bool) -> None:
+    """Let everything be fetched."""
 
 
 class Transfer:
@@ -76,12 +83,7 @@ class Transfer:
         self._options = TransferOptions.of(settings.options, concurrency)
         self._credentials = Credentials(settings)
         self._timing = timing or Timing()
-        self._client = httpx.Client(
-            timeout=self._options.timeout,
-            headers={"User-Agent": "merestone", "Accept-Encoding": "gzip"},
-            follow_redirects=False,
-            cookies=CookieJar(_CookiePolicy()),
-        )
+        self._client = WebClient(self._options.timeout)
         self._failures: dict[str, int] = {}
         self._rests: dict[str, float] = {}
         """When a host may be asked again that wanted to be left alone."""
@@ -101,37 +103,33 @@ class Transfer:
         self._failures.clear()
         self._rests.clear()
 
-    def fetch(
-        self,
-        url: str,
-        out: BinaryIO,
-        max_bytes: int,
-        stamp: str = "",
-        permit: Callable[[str], None] = lambda _: None,
-    ) -> Answer:
-        """Write the document at ``url`` to ``out``, which is empty, unless it still has ``stamp``.
+    def fetch(self, wanted: Wanted, out: BinaryIO, permit: Permit = permit_all) -> Answer:
+        """Write the document that is ``wanted`` to ``out``, which is empty, unless it is as known.
 
         What may go better a little later is tried again, at most as often as the options say and
         only once for a host that has just failed. ``permit`` is asked before a redirect is
-        followed, and raises if it may not be.
+        followed. All of it together, tries and redirects and the waits between them, has the time
+        of the options.
 
-        Raises ``SourceError`` if it can't be had whole, ``ExtractionError`` if it has more than
-        ``max_bytes``, and :class:`HostGaveUpError` without asking.
+        Raises ``SourceError`` if it can't be had whole, ``ExtractionError`` if it is too large,
+        and :class:`HostGaveUpError` without asking.
         """
-        host = urlsplit(url).netloc
+        host = urlsplit(wanted.url).netloc
         with self._lock:
             failures = self._failures.get(host, 0)
             if failures >= _PATIENCE:
                 raise HostGaveUpError(host)
         tries = 1 if failures else 1 + self._options.retries
+        until = self._timing.clock() + self._options.whole
         for number in range(1, tries + 1):
-            self._rest(host)
             try:
-                answer = self._follow(url, out, max_bytes, stamp, permit)
-            except (*_FAILING, *_ODD, _BusyError) as error:
+                self._rest(host, until)
+                answer = self._follow(wanted, out, until, permit)
+            except (*_FAILING, *_ODD, _BusyError, OutOfTimeError) as error:
                 wait = self._wait_before_next(error, number)
-                if number == tries or wait is None:
-                    raise self._given_up(url, host, error, number) from error
+                is_late = wait is not None and self._timing.clock() + wait > until
+                if number == tries or wait is None or is_late:
+                    raise self._given_up(wanted.url, host, error, number, is_late) from error
                 self._leave_alone(host, wait)
                 out.seek(0)
                 out.truncate()
@@ -141,28 +139,42 @@ class Transfer:
             return answer
         raise AssertionError("a loop of at least one try ends by answer or error")
 
-    def _follow(
-        self, url: str, out: BinaryIO, max_bytes: int, stamp: str, permit: Callable[[str], None]
-    ) -> Answer:
-        place = url
-        until = time.monotonic() + _WHOLE * self._options.timeout
-        for _ in range(MOST_REDIRECTS + 1):
-            headers = conditions(stamp) | self._credentials.headers(place)
-            with self._client.stream("GET", place, headers=headers) as response:
-                target = response.headers.get("location", "")
-                if response.status_code not in REDIRECT or not target:
-                    return self._taken(response, url, out, max_bytes, until)
-                following = urljoin(place, target)
-            check_redirect(url, place, following)
-            permit(following)
-            place = following
-        raise too_many(url)
+    def _follow(self, wanted: Wanted, out: BinaryIO, until: float, permit: Permit) -> Answer:
+        place, is_led_to = wanted.url, wanted.is_led_to
+        for number in range(MOST_REDIRECTS + 1):
+            try:
+                found = self._ask(place, wanted, out, until, is_led_to)
+                if isinstance(found, Answer):
+                    return found
+                check_redirect(wanted.url, place, found.url)
+                # The page that was named decides, however it leads on.
+                is_led_to = is_led_to or (number == 0 and found.is_from_public)
+                permit(found.url, is_led_to)
+            except PrivateAddressError:
+                if wanted.is_led_to:
+                    raise  # for whose page led here
+                raise leads_inside(wanted.url) from None
+            place = found.url
+        raise too_many(wanted.url)
 
-    def _taken(
-        self, response: httpx.Response, url: str, out: BinaryIO, max_bytes: int, until: float
-    ) -> Answer:
+    def _ask(
+        self, place: str, wanted: Wanted, out: BinaryIO, until: float, is_led_to: bool
+    ) -> Answer | _Further:
+        """One request."""
+
+        async def taken(response: httpx.Response) -> Answer | _Further:
+            target = response.headers.get("location", "")
+            if response.status_code in REDIRECT and target:
+                return _Further(urljoin(place, target), self._client.is_public(response))
+            return await self._taken(response, wanted, out)
+
+        headers = conditions(wanted.stamp) | self._credentials.headers(place)
+        seconds = until - self._timing.clock()
+        return self._client.get(place, headers, taken, seconds, is_led_to=is_led_to)
+
+    async def _taken(self, response: httpx.Response, wanted: Wanted, out: BinaryIO) -> Answer:
         try:
-            return take(response, url, out, max_bytes, until)
+            return await take(response, wanted, out)
         except StatusError as error:
             if error.status not in _BUSY:
                 raise
@@ -176,10 +188,14 @@ class Transfer:
             return wait if wait <= LONGEST_RETRY_AFTER else None
         return backoff(number) if isinstance(error, _PASSING) else None
 
-    def _rest(self, host: str) -> None:
-        """Wait as long as the host wants to be left alone, whichever document it said so of."""
+    def _rest(self, host: str, until: float) -> None:
+        """Wait as long as the host wants to be left alone, whichever document it said so of.
+        Raises ``OutOfTimeError`` if that is longer than there is time."""
         with self._lock:
-            wait = self._rests.get(host, 0.0) - self._timing.clock()
+            now = self._timing.clock()
+            wait = self._rests.get(host, 0.0) - now
+        if wait > until - now:
+            raise OutOfTimeError
         if wait > 0:
             self._timing.sleep(wait)
 
@@ -188,17 +204,26 @@ class Transfer:
             moment = self._timing.clock() + wait
             self._rests[host] = max(moment, self._rests.get(host, moment))
 
-    def _given_up(self, url: str, host: str, error: Exception, tries: int) -> Exception:
-        if isinstance(error, httpx.TransportError | _BusyError):
+    def _given_up(
+        self, url: str, host: str, error: Exception, tries: int, is_late: bool
+    ) -> Exception:
+        if isinstance(error, httpx.TransportError | _BusyError | OutOfTimeError):
             with self._lock:
                 self._failures[host] = self._failures.get(host, 0) + 1
         after = f" ({tries} tries)" if tries > 1 else ""
+        if is_late:
+            after += f"; for another try the {self._options.whole:g} s of a page are too short"
         if isinstance(error, _BusyError):
             status = error.error.status
             return unreachable(url, f"the server answers {status}{_wish(error.wait)}{after}")
         return unreachable(url, self._reason(error) + after)
 
     def _reason(self, error: Exception) -> str:
+        if isinstance(error, OutOfTimeError):
+            return (
+                f"it took longer than the {self._options.whole:g} s that a page may take in all, "
+                "ten times its timeout"
+            )
         if isinstance(error, httpx.TimeoutException):
             return "the server took too long"
         if isinstance(error, _ODD):

@@ -13,6 +13,7 @@ _RETRIES = 2
 _LONGEST_TIMEOUT = 3600
 _MOST_REQUESTS = 100
 _MOST_RETRIES = 10
+_WHOLE = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,12 @@ class TransferOptions:
     """Requests at a time."""
     retries: int
     """How often a document is asked for again whose server is busy or does not answer."""
+
+    @property
+    def whole(self) -> float:
+        """Seconds that a document may take in all: requests, redirects, tries, and what is waited
+        between them."""
+        return _WHOLE * self.timeout
 
     @classmethod
     def of(cls, options: Mapping[str, JSON], concurrency: int) -> Self:
