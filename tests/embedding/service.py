@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -38,7 +39,8 @@ class Request:
 
 @dataclass(frozen=True)
 class Response:
-    """What goes back. ``cut``: the connection ends after so many bytes of the body."""
+    """What goes back. ``cut``: the connection ends after so many bytes of the body. ``drips``:
+    headers without end, one each so many seconds."""
 
     status: int = 200
     body: Any = None
@@ -46,6 +48,7 @@ class Response:
     cut: int | None = None
     raw: bytes | None = None
     wait: threading.Event | None = None
+    drips: float | None = None
 
 
 class Service:
@@ -90,6 +93,7 @@ def serve(respond: Respond) -> Iterator[Service]:
                 self.send_header("Content-Length", str(len(raw)))
                 for name, value in response.headers.items():
                     self.send_header(name, value)
+                self._drip(response.drips)
                 self.end_headers()
                 self.wfile.write(raw if response.cut is None else raw[: response.cut])
                 self.wfile.flush()
@@ -98,11 +102,21 @@ def serve(respond: Respond) -> Iterator[Service]:
             if response.cut is not None:
                 self.close_connection = True
 
+        def _drip(self, seconds: float | None) -> None:
+            # 12 s, should nobody end it.
+            for number in range(round(12 / seconds) if seconds else 0):
+                self.send_header(f"X-{number}", "")
+                self.flush_headers()
+                self.wfile.flush()
+                time.sleep(seconds or 0)
+
         def log_message(self, format: str, *arguments: object) -> None:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
+    # Who asked did not wait.
+    server.handle_error = lambda *_: None  # type: ignore[method-assign]
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     service.url = f"http://127.0.0.1:{server.server_address[1]}"

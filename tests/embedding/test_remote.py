@@ -3,6 +3,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -298,10 +299,17 @@ def test_a_slow_service_is_given_up() -> None:
         return openai(request.texts)
 
     with serve(respond) as service:
-        embedder = open_at(service, timeout_seconds=0.05)
+        embedder = open_at(service, timeout_seconds=0.3)
         check(embedder, TEXTS)
         assert [len(request.texts) for request in service.requests] == [8] * 4 + [4, 4]
         never.set()
+
+
+def test_a_service_whose_answer_drips_is_given_up() -> None:
+    with serve(lambda request: replace(openai(request.texts), drips=0.02)) as service:
+        embedder = open_at(service, timeout_seconds=0.1)
+        with pytest.raises(EmbedderError, match=r"did not answer within 0\.2 s, twice its timeout"):
+            embedder.embed_passages(["a"])
 
 
 def test_a_cut_connection_is_tried_again() -> None:

@@ -536,7 +536,7 @@ def test_a_source_that_is_let_go_leaves_no_thread(site: Site) -> None:
     source = open_source(SourceSettings(kind="urls", urls=(f"{site.url}/a.md",)))
     assert len(source.scan(Look()).documents) == 1
     (thread,) = [
-        each for each in set(threading.enumerate()) - before if each.name == "merestone-transfer"
+        each for each in set(threading.enumerate()) - before if each.name == "merestone-http"
     ]
     del source
     gc.collect()

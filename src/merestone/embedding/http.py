@@ -16,6 +16,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from merestone.event_loop import EventLoop, OutOfTimeError
 from merestone.retrying import LONGEST_RETRY_AFTER, Timing, backoff, wanted_wait
 from merestone.types import JSON, SettingsError
 
@@ -78,11 +79,14 @@ class Client:
     key_env: str = ""
     """The environment variable of the key, read at the first request; empty: none is sent."""
     timeout: float = 60.0
+    """Seconds of one wait for a connection or for more of an answer. A try has twice that, whatever
+    is slow."""
     timing: Timing = field(default_factory=Timing)
     usage: Usage = field(default_factory=Usage)
     _lock: Lock = field(default_factory=Lock, repr=False)
     _key: str = field(default="", repr=False)
-    _opened: httpx.Client | None = field(default=None, repr=False)
+    _opened: httpx.AsyncClient | None = field(default=None, repr=False)
+    _loop: EventLoop = field(default_factory=EventLoop, repr=False)
     _failures: int = 0
     _quiet_until: float = 0.0
     _last_problem: str = ""
@@ -141,7 +145,7 @@ class Client:
         """Let go of connections."""
         with self._lock:
             if self._opened is not None:
-                self._opened.close()
+                self._loop.close(self._opened.aclose)
                 self._opened = None
 
     def _ask_once(self, data: bytes, texts: int) -> JSON:
@@ -151,7 +155,7 @@ class Client:
             if self._opened is None:
                 self._key = read_key(self.key_env, self.place)
                 # Without TLS there is nothing to verify, and certificates take long to read.
-                self._opened = httpx.Client(
+                self._opened = httpx.AsyncClient(
                     timeout=self.timeout,
                     follow_redirects=False,
                     verify=self.url.startswith("https:"),
@@ -159,13 +163,11 @@ class Client:
             client = self._opened
             self.usage.requests += 1
             self.usage.texts += texts
-        headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        if self._key:
-            headers["Authorization"] = f"Bearer {self._key}"
         try:
-            with client.stream("POST", self.url, content=data, headers=headers) as response:
-                answer = self._read(response)
-                status, after = response.status_code, response.headers.get("Retry-After")
+            answer, status, after = self._loop.run(self._exchange(client, data), 2 * self.timeout)
+        except OutOfTimeError as error:
+            message = f"did not answer within {2 * self.timeout:g} s, twice its timeout"
+            raise _PassingError(message, True) from error
         except httpx.TimeoutException as error:
             raise _PassingError(f"did not answer within {self.timeout:g} s", True) from error
         except (httpx.ConnectError, httpx.UnsupportedProtocol) as error:
@@ -188,20 +190,16 @@ class Client:
             raise _PassingError("answered with something else than JSON", True) from error
         return value
 
-    def _read(self, response: httpx.Response) -> bytes:
-        """The body, within the time and the size that one answer may take."""
-        import httpx
-
-        deadline = self.timing.clock() + self.timeout
-        parts, size = [], 0
-        for part in response.iter_bytes():
-            parts.append(part)
-            size += len(part)
-            if size > _LARGEST_ANSWER:
-                raise httpx.ReadError("the answer is too large")
-            if self.timing.clock() > deadline:
-                raise httpx.ReadTimeout("the answer took too long")
-        return b"".join(parts)
+    async def _exchange(
+        self, client: httpx.AsyncClient, data: bytes
+    ) -> tuple[bytes, int, str | None]:
+        """Body, status and ``Retry-After`` of what the service says."""
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
+        async with client.stream("POST", self.url, content=data, headers=headers) as response:
+            answer = await _body(response)
+            return answer, response.status_code, response.headers.get("Retry-After")
 
     def _message(self, answer: bytes) -> str:
         """What the service says of an error, in short."""
@@ -221,6 +219,18 @@ class Client:
             text = text.replace(self._key, "***")
         text = " ".join(text.split())
         return text[:_SHOWN] + ("…" if len(text) > _SHOWN else "") if text else "no reason given"
+
+
+async def _body(response: httpx.Response) -> bytes:
+    import httpx
+
+    parts, size = [], 0
+    async for part in response.aiter_bytes():
+        parts.append(part)
+        size += len(part)
+        if size > _LARGEST_ANSWER:
+            raise httpx.ReadError("the answer is too large")
+    return b"".join(parts)
 
 
 class _PassingError(Exception):

@@ -11,8 +11,8 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx
 
+from merestone.event_loop import OutOfTimeError
 from merestone.indexing.sources.credentials import Credentials
-from merestone.indexing.sources.event_loop import OutOfTimeError
 from merestone.indexing.sources.faults import unreachable
 from merestone.indexing.sources.page_answer import Answer, StatusError, Wanted, conditions, take
 from merestone.indexing.sources.redirects import (

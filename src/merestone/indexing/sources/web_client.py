@@ -10,8 +10,8 @@ from urllib.request import Request
 
 import httpx
 
+from merestone.event_loop import EventLoop
 from merestone.indexing.sources.addresses import is_private
-from merestone.indexing.sources.event_loop import EventLoop
 
 _Result = TypeVar("_Result")
 _Peer = tuple[str, int]
@@ -58,7 +58,7 @@ class WebClient:
     ) -> _Result:
         """What ``take`` makes of the answer.
 
-        Raises :class:`~merestone.indexing.sources.event_loop.OutOfTimeError` after ``seconds``
+        Raises :class:`~merestone.event_loop.OutOfTimeError` after ``seconds``
         from the first step to the last, what ``httpx`` and ``take`` do, and, where a page of a
         public host has led to ``url``, :class:`PrivateAddressError` before anything is sent.
         """

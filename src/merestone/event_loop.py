@@ -44,7 +44,7 @@ class EventLoop:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                name = "merestone-transfer"
+                name = "merestone-http"
                 threading.Thread(target=_turn, args=(self._loop,), name=name, daemon=True).start()
             return self._loop
 
