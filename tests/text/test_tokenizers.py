@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
@@ -12,9 +13,11 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 import merestone.embedding
+from merestone.text import tokenizers
 from merestone.text.tokenizers import (
     CharacterTokenizer,
     FileTokenizer,
+    PieceCounts,
     WordTokenizer,
     without_surrogates,
 )
@@ -240,3 +243,22 @@ def test_the_stand_ins_have_names_and_fingerprints_of_their_own() -> None:
     assert characters.counts(["a b", ""]) == [3, 0]
     assert words.fingerprint == WordTokenizer().fingerprint != characters.fingerprint
     assert words.special_tokens == characters.special_tokens == 0
+
+
+def test_what_is_remembered_of_ever_new_words_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokenizers, "_REMEMBERED", 100_000)
+    asked: list[int] = []
+
+    def count(pieces: Sequence[str]) -> list[int]:
+        asked.append(len(pieces))
+        return [len(piece) for piece in pieces]
+
+    counts = PieceCounts(lambda text: (text.split(), 0), count, ())
+    kept = []
+    for number in range(200):
+        text = " ".join(f"w{number}x{each}" for each in range(100)) + " the of and"
+        assert counts.counts([text]) == [sum(map(len, text.split()))]
+        kept.append(len(counts._known))
+    assert max(kept) < 100_000 / 100
+    # Words that come again are counted again only when all was let go.
+    assert sum(asked) < 200 * 100 + 3 * (1 + sum(size == 0 for size in kept))

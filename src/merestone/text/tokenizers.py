@@ -28,8 +28,10 @@ BERT's normaliser takes the information separators and vertical tabs for nothing
 
 _WORDS = 4096
 """Words handed over at a time."""
-_REMEMBERED = 16_000_000
-"""Code points of pieces whose counts are kept at a time."""
+_REMEMBERED = 24 << 20
+"""Bytes, more or less, that pieces and their counts may take at a time."""
+_OF_PIECE = 100
+"""Bytes that one takes besides its characters."""
 
 _PROBES = (
     "The quick brown fox doesn't jump over 3.14159 lazy dogs, e.g. at 12:30!",
@@ -276,7 +278,7 @@ class PieceCounts:
     def _learn(self, known: dict[str | bytes, int], pieces: Sequence[str | bytes]) -> None:
         written = [piece if isinstance(piece, str) else piece.decode() for piece in pieces]
         known.update(zip(pieces, self._count(written), strict=True))
-        self._size += sum(map(len, pieces))
+        self._size += sum(map(len, pieces)) + _OF_PIECE * len(pieces)
 
     def _parts(self, text: str) -> _Pieces:
         for token in self._whole:
