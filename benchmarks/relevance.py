@@ -33,7 +33,7 @@ from gold import Question, Span, data_folder, located, question_rows
 from score_sets import read_views
 
 from merestone import Library
-from merestone.retrieval.ranking import rank
+from merestone.retrieval.ranking import Request, rank
 from merestone.retrieval.relevance import LOOKED_AT, judge_answer
 from merestone.retrieval.trace import Trace
 from merestone.text.hashing import digest
@@ -128,17 +128,8 @@ def _asked_of(
         for question, kind in asked:
             scope = question.scope if kind == "answerable" else None
             where = Comparison("document", "in", scope) if scope else None
-            ranking = rank(
-                snapshot,
-                library.embedder,
-                settings,
-                question.text,
-                k=LOOKED_AT,
-                mode=args.mode,
-                where=where,
-                least=LOOKED_AT,
-                trace=Trace(False),
-            )
+            request = Request(question.text, LOOKED_AT, args.mode, where, least=LOOKED_AT)
+            ranking = rank(snapshot, library.embedder, settings, request, Trace(False))
             judged = judge_answer(
                 snapshot, library.embedder, settings, ranking, question.text, 0, Trace(False)
             )

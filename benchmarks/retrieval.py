@@ -37,8 +37,11 @@ from scoring import difference, measure_whole
 
 from merestone import Library
 from merestone.retrieval.candidates import Candidates, find_candidates
-from merestone.retrieval.evidence import Packing
-from merestone.retrieval.ranking import arrange
+from merestone.retrieval.citation import CitedDocuments
+from merestone.retrieval.expansion import expand
+from merestone.retrieval.packing import Packing
+from merestone.retrieval.passages import Passages
+from merestone.retrieval.ranking import Ranking, arrange
 from merestone.retrieval.trace import Trace
 from merestone.text.tokenizer_names import tokenizer_named
 from merestone.types import Comparison, Passage, RetrievalSettings, Snapshot, Tokenizer
@@ -120,19 +123,21 @@ class Asked:
     def rows(self, found: Sequence[Candidates], changed: Mapping[str, object]) -> list[Row]:
         settings = replace(RetrievalSettings(), **changed)  # type: ignore[arg-type]
         own = self.library.embedder.tokenizer
-        packing = Packing(self.snapshot, own, self.tokenizer, settings)
-        return [
-            self._row(question, each, packing, settings)
-            for question, each in zip(self.questions, found, strict=True)
-        ]
+        documents = CitedDocuments(self.snapshot)
+        passages = Passages(self.snapshot, documents)
+        rows = []
+        for question, each in zip(self.questions, found, strict=True):
+            ranking = arrange(self.snapshot, each, settings, 0, Trace(False))
+            expanded = expand(self.snapshot, ranking, documents, own, settings)
+            plain = Packing(expanded, passages, self.tokenizer, settings, cited=False)
+            cited = Packing(expanded, passages, self.tokenizer, settings)
+            rows.append(self._row(question, ranking, plain, cited))
+        return rows
 
-    def _row(
-        self, question: Question, found: Candidates, packing: Packing, settings: RetrievalSettings
-    ) -> Row:
-        ranking = arrange(self.snapshot, found, settings, 0, Trace(False))
+    def _row(self, question: Question, ranking: Ranking, plain: Packing, cited: Packing) -> Row:
         best = [each.chunk for each in ranking.ranked[:5]]
-        first, *_ = packing.pack(ranking, _PLENTY, precise=False, cited=False)
-        made, _, tokens, _ = packing.pack(ranking, _PLENTY, precise=True, cited=False)
+        first, *_ = plain.pack(_PLENTY)
+        made, _, tokens, _ = plain.pack(_PLENTY, precise=True)
         forms = {
             "top5": [(chunk.document, chunk.start, chunk.end) for chunk in best],
             "first5": _spans(first[:5]),
@@ -143,11 +148,11 @@ class Asked:
             for name, value in self.measures(question, spans).items():
                 row[f"{form} {name}"] = float(value)
         for budget in BUDGETS:
-            made, *_ = packing.pack(ranking, budget, precise=False, cited=False)
+            made, *_ = plain.pack(budget)
             scored = self.measures(question, _spans(made))
             row[f"recall@{budget}"] = scored["recall"]
             row[f"complete@{budget}"] = scored["complete"]
-        made, *_ = packing.pack(ranking, 1000, precise=False)
+        made, *_ = cited.pack(1000)
         row["cited recall@1000"] = self.measures(question, _spans(made))["recall"]
         return row
 

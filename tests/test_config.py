@@ -116,6 +116,27 @@ def test_profiles_of_layers_are_merged_and_upper_layers_win(
     assert types["markdown"].max_tokens == 30
 
 
+@pytest.mark.parametrize(
+    ("chunking", "named"),
+    [
+        ({"max_tokens": 5}, "chunking.max_tokens = 5"),
+        ({"target_tokens": 5}, "chunking.target_tokens = 5"),
+        ({"max_chars": 5}, "chunking.max_chars = 5"),
+        ({"types": {"code": {"max_tokens": 5}}}, "chunking.types.code.max_tokens = 5"),
+        ({"max_tokens": 30, "min_tokens": 40}, "chunking.max_tokens = 30"),
+    ],
+)
+def test_a_size_that_would_cut_every_few_words_is_refused_unless_it_is_meant(
+    tmp_path: Path, chunking: dict[str, object], named: str
+) -> None:
+    with pytest.raises(SettingsError, match="invalid-chunk-size") as error:
+        load_settings(tmp_path, None, {"chunking": chunking})
+    assert error.value.message.startswith(named)
+    meant = {"chunking": {"min_tokens": 2, **chunking}}
+    if "min_tokens" not in chunking:
+        assert load_settings(tmp_path, meant).chunking.min_tokens == 2
+
+
 def test_plain_text_has_a_smaller_target_unless_one_is_given() -> None:
     assert chunking_settings({}, 256).types["text"].target_tokens == 184
     assert chunking_settings({"target_tokens": 100}, 256).types == {}

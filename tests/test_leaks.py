@@ -50,7 +50,16 @@ READ_PATHS = {
     "questions",
 }
 """Methods and verbs that answer an asker. `questions` below drives each."""
-WHOLE = {"verify", "doctor", "export", "require_owner", "export_library", "compare", "tune"}
+WHOLE = {
+    "access",
+    "verify",
+    "doctor",
+    "export",
+    "require_owner",
+    "export_library",
+    "compare",
+    "tune",
+}
 """Those that look at the whole library, and refuse anyone but the owner once there are rules."""
 ACTS = {
     "plan": "reads the sources, as who can do that may",
@@ -78,6 +87,7 @@ OWNER_PLACES = {
     "indexing/setup.py": "the same",
     "indexing/archive.py": "the whole library is packed up, which the owner was asked for before",
     "library.py:Library._reader": "as_owner=True was asked for",
+    "indexing/standing.py:rebuild_note": "told to nobody whose view is limited",
     "library.py:Library.remove": "an act of the owner",
     "library.py:Library._require_rules": "of a sync, which is an act of the owner",
     "library.py:Library.plan": "an act of the owner",
@@ -304,6 +314,7 @@ def whole_snapshot(
             "records": [repr(record) for record in snapshot.records()],
             "record": [repr(snapshot.record(name)) for name in documents],
             "left_out": sorted(snapshot.left_out()),
+            "said": snapshot.said_count(),
             "document": [repr(snapshot.document(name)) for name in documents],
             "text": [snapshot.text(name) for name in documents],
             "count": snapshot.chunk_count(),
@@ -336,6 +347,9 @@ def commands(documents: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     yield "status", ["status"]
     yield "stale", ["status", "--stale"]
     yield "documents", ["status", "--documents"]
+    yield "access", ["access"]
+    for name in documents:
+        yield f"access {name}", ["access", name]
     yield "verify", ["verify"]
     yield "doctor", ["doctor"]
     yield "export", ["export", "-"]
@@ -675,6 +689,8 @@ def check(world: World, asker: Sequence[str]) -> None:
         assert trace["found"][mode] == len(found["hits"]) + len(also) == status["chunks"]
     whole: Any = got["snapshot"]
     assert whole["first"] == [min(1, len(readable))] * 2
+    assert whole["said"] <= len(readable)
+    check_readers(world)
     unknown = "one:nothing.md"
     for key in model.forbidden(asker):
         name = name_of(key)
@@ -685,6 +701,15 @@ def check(world: World, asker: Sequence[str]) -> None:
     for chunk in hidden_chunks:
         want = answered(nothing("show {}", "0" * 32), world.library, who)
         assert replaced(got[f"show {chunk}"], chunk, "0" * 32) == want
+
+
+def check_readers(world: World) -> None:
+    """What the owner is told of readers is what they get."""
+    told = {each.document: set(each.readers) for each in world.library.access(as_owner=True)}
+    for principal in PRINCIPALS:
+        who = world.model.who([principal])
+        admitted = {document for document, readers in told.items() if readers & who}
+        assert admitted == set(map(name_of, world.model.readable([principal]))), principal
 
 
 def nothing(form: str, unknown: str) -> Ask:

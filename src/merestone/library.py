@@ -21,6 +21,7 @@ from merestone.indexing import (
     Indexer,
     Manifest,
     Policy,
+    Readers,
     Verification,
     embedder_changed,
     examine_store,
@@ -33,7 +34,7 @@ from merestone.indexing.estimation import PAST_SYNCS, estimate
 from merestone.indexing.pending import glance
 from merestone.indexing.resting import Rest
 from merestone.indexing.scratch import drop_scratch, scratch_bytes
-from merestone.indexing.sources import scope_of
+from merestone.indexing.standing import outside_problems, rebuild_note
 from merestone.reranking import open_reranker
 from merestone.storage import open_store
 from merestone.text.tokenizer_names import tokenizer_given
@@ -43,6 +44,7 @@ from merestone.types import (
     OWNER,
     Asker,
     ContextResult,
+    DocumentAccess,
     DocumentHistory,
     DocumentRecord,
     Embedder,
@@ -60,7 +62,6 @@ from merestone.types import (
     Reader,
     Resolution,
     RetrievalSettings,
-    Scope,
     SearchResult,
     SettingsError,
     Snapshot,
@@ -251,7 +252,8 @@ class Library:
             if snapshot.is_limited:
                 raise SettingsError(
                     "owner-only",
-                    "There are rules of access, and this looks at the whole library.",
+                    "There are rules of access, in the configuration or in a document, and this "
+                    "looks at the whole library.",
                     "Ask as the owner: --as-owner, or as_owner=True in Python.",
                 )
             yield snapshot
@@ -267,35 +269,28 @@ class Library:
         paths: Sequence[str | os.PathLike[str]] = (),
         *,
         full_hash: bool = False,
-        allow_deletions: bool = True,
+        allow_deletions: bool = False,
         progress: ProgressCallback = lambda _: None,
     ) -> SyncReport:
         """What :meth:`sync` would do and what it would take; nothing is embedded or stored.
 
-        Without ``allow_deletions`` it refuses what a sync would refuse.
+        What a sync would refuse is planned too; ``refusal`` of the report then says why.
         """
         names = _names(paths)
         report = self._indexer().plan(
             names, full_hash=full_hash, allow_deletions=allow_deletions, progress=progress
         )
-        return self._with_estimate(self._with_access_problem(report), names)
+        return self._with_estimate(self._with_access_problem(report))
 
-    def _with_estimate(self, report: SyncReport, names: Sequence[str]) -> SyncReport:
-        """A plan with what it would take, and how many known failures it leaves alone."""
+    def _with_estimate(self, report: SyncReport) -> SyncReport:
+        """A plan with what it would take."""
         past: list[JournalEntry] = []
-        failed: set[str] = set()
         if self._store.exists():
             with self._store.snapshot(OWNER) as snapshot:
                 past = snapshot.journal("sync", PAST_SYNCS)
-                scope = Scope()
-                if names:
-                    known = snapshot.document_ids()
-                    scope = scope_of(names, self.settings.sources, known, Path.cwd())
-                failed = {r.id for r in snapshot.records(scope.prefixes) if r.failed_hash}
-        failed -= {change.document for change in report.changes}
         price = self.settings.embedding.price_per_million_tokens
         found = estimate(report.tokens, past, self.embedder.fingerprint, price)
-        return replace(report, estimate=found, failed_before=len(failed))
+        return replace(report, estimate=found)
 
     def varied(self, tables: Mapping[str, Mapping[str, JSON]]) -> LibrarySettings:
         """The settings of this library with those of ``tables`` on top, as a configuration file
@@ -510,10 +505,20 @@ class Library:
                 bytes={} if is_limited else snapshot.bytes(),
                 problems=(
                     *(record.problem for record in records if record.problem),
+                    *outside_problems(snapshot),
                     *(() if is_limited else self._access_problem()),
                 ),
                 left_out=() if is_limited else tuple(sorted(snapshot.left_out())),
+                outdated=sum(1 for each in records if each.version and each.failed_hash),
+                notes=() if is_limited else self._notes(snapshot),
+                unnamed=self._access_of(snapshot, records).unnamed() if as_owner else 0,
             )
+
+    def _notes(self, snapshot: Snapshot) -> tuple[str, ...]:
+        """What the owner should know of the library as a whole."""
+        settings = self.settings.embedding
+        note = rebuild_note(self._store, snapshot, settings, lambda: self.embedder)
+        return (note,) if note else ()
 
     def documents(
         self, *, principals: Principals = None, as_owner: bool = False, where: Where = None
@@ -526,6 +531,31 @@ class Library:
                 return list(snapshot.records())
             wanted = set(snapshot.document_ids(limit))
             return [record for record in snapshot.records() if record.id in wanted]
+
+    def access(
+        self, documents: Sequence[str] = (), *, as_owner: bool = False
+    ) -> list[DocumentAccess]:
+        """Who may read each document at this moment, and what says so: of ``documents``, or of
+        all by id.
+
+        Raises ``NotFoundError`` for a name that no document has.
+        """
+        names = _names(documents)
+        with self._whole(as_owner) as snapshot:
+            readers = self._access_of(snapshot, list(snapshot.records()))
+            for name in names:
+                record = snapshot.record(name)
+                if record is None or not record.version:
+                    raise NotFoundError(
+                        "reference-not-found",
+                        f"No document is known as {name!r}.",
+                        "Name documents as `status --documents` names them.",
+                    )
+            return [readers.of(name) for name in names] if names else readers.all()
+
+    def _access_of(self, snapshot: Snapshot, records: Sequence[DocumentRecord]) -> Readers:
+        """Who may read what, of a snapshot of everything with these records."""
+        return Readers(records, snapshot.access_rules(), self._policy())
 
     def verify(self, *, every_vector: bool = False, as_owner: bool = False) -> Examination:
         """Prove on this library what must always hold: exact slices, coverage, limits, the same
@@ -562,12 +592,16 @@ class Library:
         checked["dimension"] = int(vector.shape[1])
         if self._reranking is not None:
             checked["reranker"] = self._reranking.model.name
+        policy = self._policy()
+        is_restricted = policy.has_rules
         if self._store.exists():
             with self._whole(as_owner) as snapshot:
                 checked["library_version"] = snapshot.library_version
                 findings += examine_store(snapshot, self.embedder)
-        policy = self._policy()
-        checked["access_rules"] = policy.has_rules
+                readers = self._access_of(snapshot, list(snapshot.records()))
+                is_restricted = readers.has_restrictions
+                checked["documents_that_no_rule_names"] = readers.unnamed()
+        checked["access_rules"] = is_restricted
         if policy.finding:
             findings.append(policy.finding)
         return Examination(checked, tuple(findings))
@@ -620,7 +654,7 @@ class Library:
                     raise NotFoundError(
                         "reference-not-found",
                         f"No document is known as {document!r}; nothing was removed.",
-                        "Name documents as `status` or `search` names them.",
+                        "Name documents as `status --documents` lists them.",
                     )
         self._indexer().remove(documents)
 

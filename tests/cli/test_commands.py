@@ -75,6 +75,7 @@ def test_the_shapes_of_answers(shell: Shell) -> None:
         "changes",
         "problems",
         "notes",
+        "failed_before",
     }
     assert set(sync["documents"]) == {  # type: ignore[arg-type]
         "added",
@@ -89,7 +90,9 @@ def test_the_shapes_of_answers(shell: Shell) -> None:
     assert set(sync["changes"][0]) == {  # type: ignore[index]
         "document",
         "change",
+        "reason",
         "from",
+        "to_embed",
         "added",
         "removed",
         "changed",

@@ -14,6 +14,7 @@ from merestone import Budget, Library, Questions, SettingsError, field
 from merestone.cli.main import run
 from merestone.cli.verdicts import told_verdict
 from merestone.evaluation.questions import Evidence, Question
+from merestone.retrieval.relevance import shown_relevance
 
 
 @pytest.fixture
@@ -123,6 +124,17 @@ def test_text_says_where_it_is_not_sure(folder: Path) -> None:
     assert told_verdict("answered", hits) == told_verdict("nothing", hits) == []
     (line,) = told_verdict("unsure", hits)
     assert line.startswith("It is not sure that this answers the question: the best has")
+    # What is below a threshold never looks as if it were not.
+    assert [shown_relevance(each) for each in (0.1499, 0.15, 0.29, 1.0)] == [
+        "0.14", "0.15", "0.29", "1.00",
+    ]  # fmt: skip
+
+
+def test_lists_of_problems_that_are_empty_say_so(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ask(folder, capsys, "status", "--failed") == "No document failed to be read.\n"
+    assert ask(folder, capsys, "status", "--no-text").startswith("  empty: c.txt holds no text.")
 
 
 @pytest.mark.parametrize(

@@ -92,11 +92,11 @@ def test_a_plan_says_what_kind_each_change_is_of(
     code, out, _ = ask(folder, capsys, "plan")
     assert code == 0
     assert (
-        "Documents: 1 added, 1 changed, 1 moved, 1 removed, 3 unchanged, "
+        "Documents: 1 added, 1 changed, 1 moved, 1 removed, 2 unchanged, "
         "1 failed before and did not change." in out
     )
-    assert re.search(r"Changed, 1 document:\n  long.md \(\d+ of \d+ passages new\)\n", out)
-    assert "Moved, 1 document:\n  elsewhere.md from moved.md" in out
+    assert re.search(r"Changed, 1 document:\n  long.md \(\d+ passages, \d+ to embed\)\n", out)
+    assert "Moved, 1 document:\n  elsewhere.md from moved.md (1 passage, none to embed)" in out
     assert "Removed, 1 document:\n  gone.md (1 passage)" in out
     before = json.loads(ask(folder, capsys, "plan", "--json")[1])
     assert before["failed_before"] == 1
@@ -130,12 +130,13 @@ def test_a_dry_run_exits_and_refuses_as_the_sync_would(
     assert ask(folder, capsys, "sync", "--dry-run")[0] == 0
     for number in range(9):
         (folder / f"{number}.md").unlink()
-    code, _, err = ask(folder, capsys, "sync", "--dry-run")
-    assert code == 1
-    assert "large-deletion" in err
-    code, out, _ = ask(folder, capsys, "plan")
-    assert code == 0
-    assert "9 removed" in out
+    for arguments, expected in ((("sync", "--dry-run"), 1), (("plan",), 0)):
+        code, out, _ = ask(folder, capsys, *arguments)
+        assert code == expected
+        assert "9 removed" in out
+        assert "A sync would refuse this: 9 of 10 documents" in out.splitlines()[-1]
+        refusal = json.loads(ask(folder, capsys, *arguments, "--json")[1])["refusal"]
+        assert refusal["code"] == "large-deletion"
     assert ask(folder, capsys, "sync", "--dry-run", "--allow-deletions")[0] == 0
     assert ask(folder, capsys, "sync")[0] == 1
 
@@ -171,9 +172,33 @@ def test_a_round_of_few_changes_names_them() -> None:
     moved = DocumentChange("b.md", "moved", "c.md", Counts(added=2))
     assert told_round(report_of(changed, moved, embedded=2, tokens=70)).splitlines() == [
         "changed a.md (2 of 14 passages new)",
-        "moved b.md from c.md (2 of 2 passages new)",
+        "moved b.md from c.md (2 passages)",
         "2 texts embedded (70 tokens), 0 known already.",
     ]
+
+
+def test_a_round_of_many_changes_names_the_first_and_counts_the_rest() -> None:
+    moves = [DocumentChange(f"new/{n}.md", "moved", f"old/{n}.md") for n in range(7)]
+    lines = told_round(report_of(*moves)).splitlines()
+    assert lines[:2] == ["Documents: 7 moved.", "moved new/0.md from old/0.md"]
+    assert lines[6:] == ["  and 2 more"]
+
+
+def test_a_change_that_is_no_edit_says_why(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("a", "b"):
+        (folder / f"{name}.md").write_text(f"# {name}\n\n{f'Words about {name}. ' * 30}\n")
+    ask(folder, capsys, "sync")
+    (folder / "a.md").write_text("# a\n\nOther words.\n")
+    settings = (folder / "merestone.toml").read_text()
+    (folder / "merestone.toml").write_text(settings + "\n[chunking]\nmax_tokens = 32\n")
+    plan = json.loads(ask(folder, capsys, "plan", "--json")[1])
+    reasons = {change["document"]: change["reason"] for change in plan["changes"]}
+    assert (reasons["a.md"], reasons["b.md"]) == ("text", "cutting")
+    for arguments in (("plan",), ("sync",)):
+        out = ask(folder, capsys, *arguments)[1]
+        assert re.search(r" changed \(1 edited, \d cut otherwise\)", out.splitlines()[0])
 
 
 def test_time_and_price_are_told_in_words() -> None:

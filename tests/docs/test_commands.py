@@ -20,6 +20,10 @@ from merestone.config import load_settings
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_SAMPLE = re.compile(
+    r"^```sh\n(merestone -C examples/handbook [^\n]*)\n```$.*?^```text\n(.*?)^```$",
+    re.DOTALL | re.MULTILINE,
+)
 _SCORE = re.compile(r"(?<=score \d\.\d\d)\d|(?<=relevance \d\.\d)\d")
 _LINK = re.compile(r"\]\((?!https?:)([^)#]+)\)")
 
@@ -71,6 +75,31 @@ def test_the_documented_main_job_works(
     (printed,) = [m[2].strip() for m in _FENCE.finditer(readme) if m[1] == "text"][:1]
     # The last digit of a score is arithmetic of one processor.
     assert _SCORE.sub("", shown) == _SCORE.sub("", printed.split("\n\n", 1)[1].strip())
+
+
+@pytest.mark.ci
+def test_the_documented_figures_are_what_the_commands_print(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the shipped handbook, wherever the output of a command stands behind it."""
+    shutil.copytree(
+        ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns(".merestone")
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    samples = [
+        (shlex.split(match[1])[1:], match[2])
+        for page in PAGES
+        for match in _SAMPLE.finditer(page.read_text("utf-8"))
+    ]
+    assert [arguments[2] for arguments, _ in samples] == ["eval", "compare"]
+    assert run(["-C", "examples/handbook", "sync"]) == 0
+    for arguments, sample in samples:
+        capsys.readouterr()
+        assert run(arguments) == 0
+        printed = {line.strip() for line in capsys.readouterr().out.splitlines()}
+        wanted = {line.strip() for line in sample.splitlines()} - {"…", ""}
+        assert wanted <= printed
 
 
 def test_the_documented_python_works(

@@ -12,6 +12,8 @@ import pytest
 from merestone import Configuration, Library, SettingsError, compare, compare_runs
 from merestone.cli.comparisons import told_comparison
 from merestone.cli.main import run as command
+from merestone.evaluation.experiments.advice import advice
+from merestone.evaluation.experiments.comparing import comparison_of
 from merestone.evaluation.experiments.configurations import (
     distinct,
     one_at_a_time,
@@ -116,6 +118,61 @@ def test_the_first_comparison_answers_its_three_questions(library: Library) -> N
     assert {each.library_version for each in comparison.runs} == {version}
 
 
+def test_what_was_asked_already_is_taken_from_its_kept_run(
+    library: Library, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = library.settings.root
+    asked = ["--file", f"{root}/.questions.jsonl", "--budget", "90", "-k", "3"]
+    assert command(["-C", root, "eval", *asked, "--json"]) == 0
+    run = json.loads(capsys.readouterr().out)
+    assert command(["-C", root, "compare", *asked]) == 0
+    out, err = capsys.readouterr()
+    assert "Cut and embedded apart, as far as that was not done before: fixed windows; each" in err
+    assert out.rpartition("\n\n")[2].startswith(("Keep ", "Take "))
+    # The second time neither of the two is asked again.
+    monkeypatch.setattr("merestone.evaluation.runs.evaluating.Scoring", None)
+    assert command(["-C", root, "compare", *asked, "--json"]) == 0
+    shape = json.loads(capsys.readouterr().out)
+    first = shape["configurations"][0]
+    assert (first["run"], first["name"]) == (run["run"], "default")
+    means = [each["measures"]["GoldCoverage@90t"]["mean"] for each in (first, run)]
+    assert means[0] == means[1]
+    assert command(["-C", root, "report", "--list", "--json"]) == 0
+    listed = [each["run"] for each in json.loads(capsys.readouterr().out)]
+    assert listed.count(run["run"]) == 1
+
+
+ALL = [1.0] * 30
+HALF = [1.0] * 15 + [0.0] * 15
+
+
+@pytest.mark.parametrize(
+    ("first", "others", "words"),
+    [
+        (HALF, [ALL], "Take B. Write into your configuration, and run `merestone sync`: a.b=1"),
+        (HALF, [ALL, [1.0] * 28 + [0.0] * 2], "Take B. Better too, by less: C. Write into"),
+        (ALL, [HALF], "Keep what you have: nothing that was tried is as good."),
+        (ALL * 20, [ALL * 20], "Keep what you have, or take what costs less: B is as good as it."),
+        (ALL, [[0.0, 0.0, *ALL[2:]]], "Keep what you have: 30 questions cannot tell more. Add ab"),
+        ([0.5] * 15, [[0.45, 0.55, 0.5] * 5], "Keep what you have: 15 questions cannot tell more"),
+    ],
+)
+def test_a_comparison_says_what_to_do(
+    first: list[float], others: list[list[float]], words: str
+) -> None:
+    runs = [
+        run_of(str(column), [result(number, value) for number, value in enumerate(values)])
+        for column, values in enumerate([first, *others])
+    ]
+    changed = [Configuration(str(n), {"chunking": {"b": n}}) for n in range(1, len(runs))]
+    comparison = comparison_of(
+        runs, ["GoldCoverage@100t"], configurations=(Configuration("default"), *changed)
+    )
+    told = advice(comparison, "ABC").replace("chunking.", "a.")
+    assert told.startswith(words)
+    assert advice(replace(comparison, configurations=()), "ABC").startswith(("Take B", "Keep A"))
+
+
 def test_what_a_configuration_gives_is_what_such_a_library_gives(
     library: Library, tmp_path: Path
 ) -> None:
@@ -150,6 +207,23 @@ def test_a_better_run_is_told_from_one_that_only_looks_so() -> None:
     assert unknown.verdict.needed is not None
     assert unknown.verdict.needed > 60
     assert comparison.contrast(1, "Tokens@100t").difference.mean == 0  # type: ignore[union-attr]
+
+
+def test_an_interval_without_nothing_alone_is_no_verdict_and_that_is_said() -> None:
+    def told(lost: int) -> str:
+        runs = [
+            run_of(name, [result(number, float(number >= few)) for number in range(18)])
+            for name, few in (("one", 0), ("two", lost))
+        ]
+        return told_comparison(compare_runs(runs, measures=["GoldCoverage@100t"]))
+
+    # A paragraph may be broken anywhere.
+    in_both = " ".join(told(4).split())
+    assert in_both.count("Better or worse takes both") == 2  # In the verdict, below the table.
+    assert "Better or worse takes both" not in " ".join(told(6).split())
+    same = told(0)
+    (row,) = [line for line in same.splitlines() if line.startswith("GoldCoverage@100t")]
+    assert row.split()[5:8] == ["+0.0", "the", "same"]
 
 
 def test_questions_that_differ_come_first() -> None:

@@ -119,6 +119,11 @@ def test_a_reranker_orders_what_is_measured(tmp_path: Path) -> None:
         ]
         # Once for chunks and once for passages, however many budgets there are.
         assert asked == 2
+        # Where it orders the hits, no earlier run is taken for this one.
+        again = evaluate(library, [CARRY], k=3, budgets=[50, 100], kept=lambda _: run)
+        assert again is not run
+        assert again.id == run.id
+        assert model.asked > asked
 
 
 def test_the_same_inputs_give_the_same_run(tmp_path: Path) -> None:
@@ -265,6 +270,27 @@ def test_budgets_are_counted_by_the_tokenizer_that_is_named(library: Library) ->
     assert result.measures["Tokens@120t"] == sum(len(p.text) for p in context.passages)
 
 
+def test_few_questions_are_warned_of_by_what_they_could_tell(tmp_path: Path) -> None:
+    asked = [replace(CARRY, id=f"q{number}") for number in range(12)]
+    with small_library(tmp_path) as library:
+        (warning, *_) = evaluate(library, asked, budgets=[100]).warnings
+    assert warning.startswith("12 questions are few: 6 at least have to change")
+    assert "a difference of 50 points" in warning
+
+
+def test_the_size_of_an_index_is_that_of_what_it_holds(tmp_path: Path) -> None:
+    def size() -> float:
+        with Library.open(tmp_path, embedding={"model": "hashing"}) as library:
+            return evaluate(library, [CARRY]).costs["index_bytes"]
+
+    with small_library(tmp_path) as library:
+        written = evaluate(library, [CARRY]).costs["index_bytes"]
+        log = tmp_path / ".merestone" / "library.db-wal"
+        assert log.stat().st_size
+    # The log is folded in when the library is closed.
+    assert written == size() <= (tmp_path / ".merestone" / "library.db").stat().st_size
+
+
 def test_made_questions_are_scored_apart(tmp_path: Path) -> None:
     made = replace(TRAINS, made=True)
     missed = asking("missed", "Where is the lighthouse?", ("gone.md", "there"))
@@ -370,7 +396,7 @@ def test_each_question_is_asked_by_its_own_asker(tmp_path: Path) -> None:
 def test_warnings_say_what_the_numbers_hide(tmp_path: Path) -> None:
     with small_library(tmp_path) as library:
         warnings = " ".join(evaluate(library, [CARRY, TRAINS]).warnings)
-    assert "2 questions are few" in warnings
+    assert "2 questions are too few to tell any difference from chance" in warnings
     assert "too easy" in warnings
     assert "one chunk" in warnings
 

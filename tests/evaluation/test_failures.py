@@ -6,15 +6,17 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from evaluation.small_library import CARRY, HANDBOOK, NOTHING, asking, small_library
 
 from merestone import evaluate
+from merestone.evaluation.gold.values import AnchorOutcome
 from merestone.evaluation.questions import Evidence, Question
 from merestone.evaluation.runs.failures import FAILURES
 from merestone.evaluation.runs.values import QuestionResult
+from merestone.types.codes import explain
 
 PIERS = {
     f"pier{number}.md": f"# Pier {number}\n\nThe lamp of pier {number} is green.\n"
@@ -145,7 +147,28 @@ def test_what_does_not_fit_into_the_budget(tmp_path: Path) -> None:
     question = asking("q", "lamp 7", ("a.md", LONG))
     result = lost(tmp_path, question, {"a.md": f"{LONG}\n"}, budgets=[40], k=50)
     assert result.failure == "dropped-by-budget"
-    assert "of the budget are left" in result.detail
+    assert ": its next part needs " in result.detail
+
+
+def test_why_the_budget_did_not_do_is_said_so_that_it_can_be_understood(tmp_path: Path) -> None:
+    boats = "\n".join(f"- Boat {n} sails by day." for n in range(9))
+    text = f"The pier has nine lamps.\n\n{boats}"
+    question = asking("q", "How many lamps?", ("a.md", "Boat 7 sails by day."))
+    part = lost(tmp_path / "part", question, {"a.md": f"{text}\n"}, budgets=[25])
+    assert part.failure == "dropped-by-budget"
+    told = re.fullmatch(
+        r"a\.md#\d+-\d+ was found, and only a part of its chunk was served: its next part needs "
+        r"(\d+) tokens, (\d+) of the budget (is|are) left\.",
+        part.detail,
+    )
+    assert told
+    assert int(told[1]) > int(told[2])
+    nothing = lost(tmp_path / "nothing", question, {"a.md": f"{text}\n"}, budgets=[2])
+    assert re.search(
+        r"was found, and nothing of it was served: its next part needs \d+ tokens, more than the "
+        r"whole budget of 2\.$",
+        nothing.detail,
+    )
 
 
 def test_passages_for_a_question_that_nothing_answers(tmp_path: Path) -> None:
@@ -174,7 +197,13 @@ def test_of_alternatives_only_the_loss_of_all_counts(tmp_path: Path) -> None:
     assert lost(tmp_path, nowhere).failure == "not-in-corpus"
 
 
+def test_what_became_of_evidence_is_explained_too() -> None:
+    for outcome in get_args(AnchorOutcome):
+        assert ". " in explain(outcome)
+
+
 @pytest.mark.parametrize("failure", FAILURES)
 def test_every_class_has_words_and_a_case_here(failure: str) -> None:
     assert FAILURES[failure]  # type: ignore[index]
+    assert ". " in explain(failure)
     assert f'"{failure}"' in Path(__file__).read_text()

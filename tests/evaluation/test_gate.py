@@ -85,6 +85,21 @@ def test_a_drop_that_may_be_chance_passes_with_a_note() -> None:
     assert "is worse by 0.033, which passes" in report.notes[0]
 
 
+def test_a_drop_that_is_nothing_is_not_told_of() -> None:
+    report = judge(made_run([0.999, *GOOD[1:]]), made_run(GOOD), GateSettings())
+    assert report.passes
+    assert report.notes == ()
+
+
+def test_settings_that_are_not_those_of_the_baseline_are_named() -> None:
+    before = made_run(GOOD, settings={"chunking": {"max_tokens": 256, "overlap_tokens": 0}})
+    after = made_run(GOOD, settings={"chunking": {"max_tokens": 128, "new": 1}})
+    report = judge(after, before, GateSettings())
+    assert report.notes == (
+        "Settings that are not those of the baseline: chunking.max_tokens 256 → 128.",
+    )
+
+
 def test_a_drop_within_the_margin_passes() -> None:
     settings = GateSettings(max_drop=0.6)
     assert judge(made_run(WORSE), made_run(GOOD), settings).passes
@@ -219,8 +234,11 @@ def test_the_gate_in_the_life_of_a_project(
     assert gate(project, "--update-baseline") == 0
     baseline = project / "evaluation-baseline.json"
     assert baseline.is_file()
+    capsys.readouterr()
     assert gate(project) == 0
-    for number in range(3, 12):
+    (row,) = [line for line in capsys.readouterr().out.splitlines() if "GoldCoverage  " in line]
+    assert row.split()[1:] == "100.0 % 100.0 % +0.0 the same on".split()
+    for number in range(1, 12):
         (project / f"lamp{number}.md").unlink()
     assert run_command(["-C", str(project), "sync", "--allow-deletions"]) == 0
     capsys.readouterr()
@@ -236,9 +254,16 @@ def test_the_gate_in_the_life_of_a_project(
     assert row.endswith("▼ worse")
     assert any(line.startswith("FullGold ") for line in told.splitlines())
     assert "FAILED 3  Which colour has lamp 3?" in told
+    assert "  … and 1 more" in told
     # What fails does not become what the next run is held against.
+    capsys.readouterr()
     assert gate(project, "--update-baseline") == 1
+    assert "was left as it was." in _joined(capsys.readouterr().out)
     assert baseline.read_text() == kept
+
+
+def _joined(told: str) -> str:
+    return " ".join(told.split())
 
 
 def test_the_last_run_as_baseline_is_one_that_passed(

@@ -18,6 +18,7 @@ from merestone.evaluation.questions.json_form import (
     question_from_json,
     question_to_json,
 )
+from merestone.evaluation.questions.keys import key_notes
 
 LEAVE = {
     "id": "leave",
@@ -128,6 +129,38 @@ def test_a_bad_line_is_named_with_its_problem(tmp_path: Path, bad: str, problem:
     assert problem in message
 
 
+@pytest.mark.parametrize(
+    ("bad", "meant", "name"),
+    [
+        (evidence(quot="x"), "quote", ""),
+        (evidence(Quote="x"), "quote", ""),
+        (evidence(pages=3), "page", ""),
+        (line(evidence=[{"document": "a.md", "quote": "x"}]), "doc", ""),
+        (line(evidance=[{"doc": "a.md"}]), "evidence", ""),
+        ('{"id": "q", "quesiton": "Why?"}', "question", ""),
+        ("question,doc,quote\nWhy?,a.md,\n", "document", ".csv"),
+        ("question,document,quot\nWhy?,a.md,x\n", "quote", ".csv"),
+        ("question,document,quote_text\nWhy?,a.md,x\n", "quote", ".csv"),
+    ],
+)
+def test_a_mistyped_key_never_changes_what_answers(
+    tmp_path: Path, bad: str, meant: str, name: str
+) -> None:
+    with pytest.raises(SettingsError) as error:
+        load(tmp_path, bad, f"questions{name or '.jsonl'}")
+    assert f"Did you mean {meant}?" in error.value.remedy
+
+
+def test_what_means_nothing_in_evidence_and_what_looks_mistyped_is_told(tmp_path: Path) -> None:
+    odd = json.dumps({"id": "a", "question": "Why?", "tag": ["x"], "owner": "Ada"})
+    piece = {"doc": "a.md", "quote": "x", "prefx": "y"}
+    notes = key_notes(load(tmp_path, f"{odd}\n{line(evidence=[piece])}\n"))
+    assert notes == [
+        "The key 'prefx' of a piece of evidence means nothing, in q. Did you mean prefix?",
+        "The key 'tag' of a question means nothing, in a. Did you mean tags?",
+    ]
+
+
 def test_several_bad_lines_are_told_at_once(tmp_path: Path) -> None:
     message = refusal(tmp_path, "\n".join([*["{"] * 7, line()]))
     assert "line 1: " in message
@@ -206,6 +239,8 @@ def evidences(draw: st.DrawFn, *, plain: bool) -> Evidence:
     start = draw(st.none() | st.integers(0, 99))
     if start is not None and not quote:
         quote = "x"
+    page = draw(st.none() | st.integers(1, 9))
+    is_plain = plain or not (quote or page)
     return Evidence(
         draw(names),
         start,
@@ -214,9 +249,9 @@ def evidences(draw: st.DrawFn, *, plain: bool) -> Evidence:
         prefix=draw(words),
         suffix=draw(words),
         version=draw(st.sampled_from(["", "ab12"])),
-        page=draw(st.none() | st.integers(1, 9)),
+        page=page,
         grade=draw(st.integers(0, 3)),
-        extra={} if plain else draw(st.dictionaries(st.just("note"), values)),
+        extra={} if is_plain else draw(st.dictionaries(st.just("note"), values)),
     )
 
 

@@ -179,6 +179,78 @@ def test_import_export_and_list(shell: Shell) -> None:
     assert "q: How much?  [old]\n  a.md#" in out
 
 
+def test_an_import_says_what_was_added_replaced_there_already_and_left_out(shell: Shell) -> None:
+    table = "id,question,document,quote\nq,How much?,a.md,40 bar\nr,How hot?,a.md,too hot\n"
+    (shell.folder / "in.csv").write_text(table)
+    again = ("questions", "import", "in.csv", "--format", "csv")
+    assert shell(*again)[1].startswith("2 questions added")
+    (shell.folder / "in.csv").write_text(table.replace("How hot", "Too hot") + "s,Who?,b.md,x\n")
+    code, out, _ = shell(*again, "--matched-only")
+    assert code == 0
+    assert out.startswith("0 questions added")
+    assert ", 1 replaced, 1 there already.\n1 question left out" in out
+    found = shell.json("import", "in.csv", "--format", "csv", code=1)
+    kinds = ("added", "replaced", "unchanged", "left_out")
+    assert [found[kind] for kind in kinds] == [1, 0, 2, 0]
+
+
+def test_the_whole_answer_of_a_search_is_a_hit_where_it_has_one(shell: Shell) -> None:
+    found = json.loads(shell("search", "pump bar", "--json")[1])
+    path = shell.folder / "found.json"
+    add = ("questions", "add", "How much?", "--hit", str(path))
+    path.write_text(json.dumps(found | {"hits": found["hits"] * 2}))
+    code, _, err = shell(*add)
+    assert code == 2
+    assert "one is wanted" in err
+    assert "one entry of `hits`" in err
+    path.write_text("{}")
+    assert "it has no 'document'" in shell(*add)[2]
+    path.write_text(json.dumps(found | {"hits": found["hits"][:1]}))
+    assert shell(*add)[0] == 0
+    assert shell.questions[0].evidence[0].quote == found["hits"][0]["text"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--answerless", "--doc", "a.md"), "--answerless says that nothing answers, and --doc"),
+        (("--quote", "x"), "add --doc"),
+        (("--doc", "a.md", "--occurrence", "2"), "--occurrence says which"),
+        (("--doc", "a"), "Did you mean a.md?"),
+        (("--doc", "a", "--quote", "40 bar"), "Did you mean a.md?"),
+        (("--doc", "b", "--quote", "x"), "status --documents"),
+    ],
+)
+def test_what_does_not_go_together_is_told_with_what_would(
+    shell: Shell, arguments: tuple[str, ...], told: str
+) -> None:
+    code, _, err = shell("questions", "add", "Why?", *arguments)
+    assert code == 2
+    assert told in " ".join(err.replace("│", " ").split())
+
+
+def test_an_empty_file_is_named_and_so_are_the_tokenizers(shell: Shell) -> None:
+    (shell.folder / "empty.jsonl").write_text("")
+    code, _, err = shell("eval", "--file", "empty.jsonl")
+    assert code == 2
+    assert "empty.jsonl" in err
+    shell.json("add", "How much?", "--doc", "a.md", "--quote", "40 bar")
+    assert "cl100k_base" in shell("eval", "--tokenizer", "nosuch")[2]
+
+
+def test_check_tells_of_files_that_were_not_read_again(shell: Shell) -> None:
+    shell.json("add", "How much?", "--doc", "a.md", "--quote", "40 bar")
+    (shell.folder / "a.md").write_text(PUMP.replace("40 bar", "forty bar"))
+    code, out, _ = shell("questions", "check")
+    assert code == 0
+    assert "note: Changed since the library read it: a.md." in out
+    assert len(shell.json("check")["notes"]) == 1
+
+
+def test_a_whole_document_as_the_answer_is_told_when_it_is_added(shell: Shell) -> None:
+    assert "All of the document answers." in shell("questions", "add", "All?", "--doc", "a.md")[1]
+
+
 def test_suggestions_are_shown_first_and_written_when_told(shell: Shell) -> None:
     for name in "bc":
         text = f"# Part {name}\n\nThe {name * 9} is cleaned every autumn by a trained person.\n"

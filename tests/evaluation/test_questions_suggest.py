@@ -73,7 +73,7 @@ def test_headings_ask_what_the_text_under_them_answers(desk: Desk) -> None:
     found = {q: quote for seed in range(9) for q, quote in asked(suggest(desk, seed=seed)).items()}
     assert found["How do I bleed the radiator?"].startswith("Turn the valve")
     assert found["Why does the display stay dark?"].endswith("trained person.")
-    assert found["Heat pump: Antifreeze"].startswith("The circuit outdoors")
+    assert found["Heat pump: what is said about Antifreeze?"].startswith("The circuit outdoors")
     assert not any("Overview" in question for question in found)
 
 
@@ -82,11 +82,41 @@ def test_names_in_code_and_rare_words_of_sentences_are_asked_for(desk: Desk) -> 
     found = asked(suggest(desk, count=50))
     assert found["What does the function drain_queue do?"].startswith("def drain_queue")
     keywords = [question for question, quote in found.items() if "ethylene" in quote]
-    assert any("glycol" in question for question in keywords)
+    assert keywords
+    assert all(question.endswith("?") for question in keywords)
     # Whole questions only in a language whose grammar the rules know.
     german = [question for question, quote in found.items() if "Filter" in quote]
     assert german
     assert not any(question.endswith("?") for question in german)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question"),
+    [
+        (
+            "The daily allowance in Basel is sixty francs for every night of the journey.",
+            "What is said about the daily allowance in Basel?",
+        ),
+        (
+            "Ethylene glycol has to be handed in at the depot behind the boiler house.",
+            "What is said about Ethylene glycol?",
+        ),
+        ("When it is cold the valve is opened by hand before the pump starts again.", ""),
+        ("This is of no use to anybody who has read the manual of the boiler.", ""),
+        ("However well insulated, pipes outdoors freeze where nobody drains them in time.", ""),
+    ],
+)
+def test_of_a_sentence_its_subject_is_asked_for_where_that_is_plain(
+    desk: Desk, sentence: str, question: str
+) -> None:
+    desk.write({"a.txt": f"{sentence}\n"})
+    (asked_for,) = asked(suggest(desk))
+    if question:
+        assert asked_for == question
+    else:
+        assert "?" not in asked_for
+    is_bare = not question
+    assert any("no question yet" in note for note in suggest(desk).notes) == is_bare
 
 
 def test_every_question_is_marked_as_made_and_stands_where_it_says(

@@ -21,7 +21,7 @@ from merestone.evaluation.runs.remembering import (
     RememberedReranker,
     remembered,
 )
-from merestone.retrieval.ranking import Ranking, rank
+from merestone.retrieval.ranking import Ranking, Request, rank
 from merestone.retrieval.sides import Mode
 from merestone.retrieval.trace import Trace
 from merestone.types import Comparison, EmbeddingSettings, Vectors
@@ -55,9 +55,9 @@ def test_a_ranking_is_the_same_the_second_time(
         again = remembered(serving.snapshot)
         for query, k, least, mode, where in calls:
             how = replace(serving.settings, candidates=candidates, collapse=collapse)
-            given_ = {"k": k, "mode": mode, "where": where, "least": least, "trace": Trace(False)}
-            found = ranker(again, serving.embedder, how, query, **given_)  # type: ignore[arg-type]
-            fresh = rank(serving.snapshot, serving.embedder, how, query, **given_)  # type: ignore[arg-type]
+            request = Request(query, k, mode, where, least)
+            found = ranker(again, serving.embedder, how, request, Trace(False))
+            fresh = rank(serving.snapshot, serving.embedder, how, request, Trace(False))
             assert comparable(found) == comparable(fresh)
 
 
@@ -78,12 +78,8 @@ def test_more_copies_than_candidates_are_looked_behind(library: Library) -> None
                 serving.snapshot,
                 serving.embedder,
                 serving.settings,
-                "same sentence stands",
-                k=50,
-                mode="hybrid",
-                where=None,
-                least=least,
-                trace=Trace(False),
+                Request("same sentence stands", 50, "hybrid", least=least),
+                Trace(False),
             )
             lengths.append(len(ranking.ranked))
     assert lengths[0] < lengths[1]

@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from html.parser import HTMLParser
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,12 @@ from hypothesis import strategies as st
 
 from merestone.evaluation.gold.values import GoldSpan
 from merestone.evaluation.report import report_of, write_report
+from merestone.evaluation.report.labels import place_labels
 from merestone.evaluation.report.markup import clean, element, joined
 from merestone.evaluation.report.plots import Mark, interval_plot
 from merestone.evaluation.report.ranges import ends_of, merged
 from merestone.evaluation.report.sources import gather_sources
+from merestone.evaluation.report.svg import drawing
 from merestone.types import SettingsError
 
 
@@ -208,6 +210,24 @@ def test_300_questions_in_5_configurations_stay_small(tmp_path: Path) -> None:
     snapshots = {run.id: Shown(shown.texts, s) for run, s in zip(runs, sizes, strict=True)}
     target = write_report(runs, tmp_path / "a.html", snapshot=shown, cuttings=snapshots)  # type: ignore[arg-type]
     assert target.stat().st_size < 5_000_000
+
+
+def test_labels_of_a_plot_do_not_lie_on_each_other() -> None:
+    pytest.importorskip("matplotlib")
+    with drawing("labels", 300) as (axes, _):
+        axes.set_xlim(0, 100)
+        axes.set_ylim(0, 1)
+        near = [(50.0, 0.5), (50.5, 0.5), (51.0, 0.5), (51.5, 0.5), (52.0, 0.5), (52.5, 0.5)]
+        labels = [
+            (f"a long label {number}", place) for number, place in enumerate([*near, (9, 0.9)])
+        ]
+        written = place_labels(axes, labels, [place for _, place in labels])
+        boxes = [each.get_window_extent() for each in axes.texts]
+        assert [each.get_text() for each in axes.texts] == written
+        assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+        assert written[0] == "a long label 0"
+        assert written[-1] == "a long label 6"
+        assert len(written) < len(labels)
 
 
 def test_a_plot_takes_its_colours_and_its_font_from_the_page() -> None:

@@ -14,6 +14,7 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from merestone.evaluation.statistics.intervals import (
+    FEWEST_TOLD,
     Difference,
     corrected,
     difference,
@@ -21,7 +22,7 @@ from merestone.evaluation.statistics.intervals import (
     questions_needed,
 )
 from merestone.evaluation.statistics.student import t_quantile
-from merestone.evaluation.statistics.verdicts import verdict
+from merestone.evaluation.statistics.verdicts import BOTH, verdict
 from merestone.types import SettingsError
 
 SHARES = st.lists(st.floats(0, 1), min_size=1, max_size=40)
@@ -191,6 +192,29 @@ def test_what_cannot_be_told_says_how_many_questions_it_would_take() -> None:
     assert "About 290 questions would be needed to see a difference of 0.05" in found.words
     wanted = verdict(made(0.05, -0.01, 0.11, 0.09), wanted=0.02)
     assert wanted.needed == questions_needed(0.3, 0.02)
+
+
+@pytest.mark.parametrize("count", [6, 7, 10, 24, 29, 100])
+def test_fewer_than_six_questions_that_change_cannot_be_told(count: int) -> None:
+    def changed(number: int) -> Difference:
+        return difference([0.0] * count, [1.0] * number + [0.0] * (count - number))
+
+    assert FEWEST_TOLD == 6
+    assert changed(FEWEST_TOLD).is_significant
+    assert not changed(FEWEST_TOLD - 1).is_significant
+
+
+def test_where_only_the_interval_or_only_p_would_do_that_is_said() -> None:
+    found = difference([1.0] * 18, [0.0] * 4 + [1.0] * 14)
+    assert found.high < 0
+    assert found.p == 0.125
+    assert BOTH in verdict(found).words
+    assert BOTH not in verdict(made(0.05, -0.01, 0.11, 0.09)).words
+
+
+def test_what_is_the_same_on_every_question_has_no_interval() -> None:
+    words = verdict(difference([1.0] * 20, [1.0] * 20)).words
+    assert words.startswith("Cannot tell: the same on every question. About ")
 
 
 def test_never_fewer_questions_than_there_were() -> None:

@@ -96,6 +96,29 @@ def test_what_is_better_is_found_confirmed_and_written(
     assert len(runs) == 2
 
 
+def test_what_is_to_be_copied_is_not_wrapped_and_the_table_gives_reasons(
+    library: Library, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    root = library.settings.root
+    arguments = ["-C", root, "tune", "--file", f"{root}/.questions.jsonl", "--budget", "40"]
+    assert command([*arguments, "--try", "retrieval.focus=true"]) == 0
+    told = capsys.readouterr().out
+    block = told[told.index("#:tune:") : told.index("\n\n", told.index("[retrieval]"))]
+    assert tomllib.loads(block) == {"retrieval": {"focus": True}}
+    assert all(line.startswith("#:tune:") for line in block.splitlines()[:-3])
+    assert "where the search began" in " ".join(told.split())
+    assert "taken: " in told
+
+
+def test_values_of_ones_own_and_a_stage_of_the_usual_ones_exclude_each_other(
+    library: Library, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["-C", library.settings.root, "tune", "--stage", "cutting"]
+    assert command([*arguments, "--try", "retrieval.focus=true"]) == 2
+    assert "Give one" in capsys.readouterr().err
+
+
 def test_the_best_stays_as_it_is(library: Library) -> None:
     root = Path(library.settings.root)
     with Library.open(root, retrieval={"focus": True}) as best:
@@ -265,6 +288,25 @@ def test_what_is_really_better_is_found_and_the_rest_dropped_early() -> None:
     assert outcomes["dropped early"] >= 10
     early = [each for each in search.attempts.values() if each.outcome == "dropped early"]
     assert all(each.count < len(search.ids) for each in early)
+
+
+def test_every_attempt_says_why_it_was_taken_or_not() -> None:
+    found, search, _ = searched(3, {"retrieval.v2=3": 0.5, "retrieval.v4=1": -0.6})
+    start, *others = search.attempts.values()
+    assert start.outcome == "start"
+    taken = [each for each in others if each.outcome == "taken"]
+    assert found.name in {each.configuration.name for each in taken}
+    assert all(each.gain > each.error for each in taken if "standard error" in each.reason)
+    for each in others:
+        assert each.reason
+        assert each.against != each.configuration.name
+        if each.reason == "gains less than its standard error":
+            assert 0 < each.gain <= each.error
+        if each.reason == "loses":
+            assert each.gain < 0
+    for each in others:
+        if each.outcome == "dropped early":
+            assert each.reason == "in the worse half" or each.reason.startswith("surely behind ")
 
 
 def test_no_more_is_tried_than_allowed() -> None:

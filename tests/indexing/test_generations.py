@@ -142,6 +142,28 @@ def test_going_back_gives_up_what_is_in_the_making(filled: Folder) -> None:
         assert snapshot.building() is None
 
 
+def test_the_status_says_that_a_rebuild_is_due_and_how_far_it_is(filled: Folder) -> None:
+    assert filled.library.status().notes == ()
+    library = reopened(filled)
+    (note,) = library.status().notes
+    assert "the next `merestone sync` builds everything anew" in note
+    plan = library.plan()
+    assert {change.reason for change in plan.changes} == {"embedder"}
+    # The passages are those that readers have: only their vectors are new.
+    assert (plan.chunks.added, plan.chunks.kept, plan.embedded) == (0, 40, 40)
+
+    def interrupt(progress: Progress) -> None:
+        if progress.stage == "read" and progress.done >= 32:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        library.sync(progress=interrupt)
+    (note,) = library.status().notes
+    assert "32 of 40 documents are built" in note
+    library.sync()
+    assert library.status().notes == ()
+
+
 def test_edits_removals_and_renames_come_with_the_change(filled: Folder) -> None:
     library = reopened(filled)
     filled.write("new.md", "# New\n\nQuite new words.\n")

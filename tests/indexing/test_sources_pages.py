@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gc
 import gzip
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -28,7 +29,7 @@ from merestone.indexing.sources.addresses import is_private
 from merestone.indexing.sources.redirects import check_redirect
 from merestone.indexing.sources.robots import RobotRules
 from merestone.retrying import Timing
-from merestone.types import Look, SourceSettings, SyncReport
+from merestone.types import LibraryStatus, Look, SourceSettings, SyncReport
 
 ALPHA = "# Alpha\n\nThe alpha pump runs at 40 bar.\n"
 BETA = "# Beta\n\nThe beta pump runs at 55 bar.\n"
@@ -80,7 +81,7 @@ def documents(library: Library) -> set[str]:
         return {record.id for record in snapshot.records() if record.version}
 
 
-def codes(report: SyncReport) -> list[tuple[str, str]]:
+def codes(report: SyncReport | LibraryStatus) -> list[tuple[str, str]]:
     return sorted((problem.document, problem.code) for problem in report.problems)
 
 
@@ -246,7 +247,7 @@ def test_a_known_failure_is_not_fetched_again_while_its_tag_stays(
         assert library.sync().retry
         again = library.sync()
         assert not again.retry
-        assert again.documents["unchanged"] == 1
+        assert (again.documents["unchanged"], again.failed_before) == (0, 1)
         site.put("/a.md", ALPHA, tag='"p2"')
         assert library.sync().documents["added"] == 1
 
@@ -265,6 +266,44 @@ def test_a_list_names_pages(tmp_path: Path, site: Site) -> None:
                 library.sync()
             assert caught.value.code in ("list-invalid", "document-gone", "source-unreachable")
         assert documents(library) == {f"{site.host}/b.md"}
+
+
+def test_an_address_without_a_page_is_told_of_once_and_stays_in_the_status(
+    tmp_path: Path, site: Site
+) -> None:
+    site.put("/a.md", ALPHA)
+    site.put("/list.txt", f"{site.url}/a.md\n{site.url}/typo.md\n")
+    with library_of(tmp_path, f'list = "{site.url}/list.txt"') as library:
+        missing = (f"{site.host}/typo.md", "page-missing")
+        for report in (library.plan(), library.sync()):
+            assert codes(report) == [missing]
+            assert report.retry
+        again = library.sync()
+        assert not again.retry
+        assert (again.documents["unchanged"], again.failed_before) == (1, 1)
+        assert codes(library.status()) == [missing]
+        site.put("/typo.md", BETA)
+        assert library.sync().documents["added"] == 1
+        # A page that was there and went is gone.
+        site.put("/typo.md", status=404)
+        assert library.sync().documents["removed"] == 1
+
+
+def test_what_the_last_sync_could_not_reach_is_in_the_status_until_it_can(
+    tmp_path: Path, site: Site
+) -> None:
+    site.put("/a.md", ALPHA)
+    with library_of(tmp_path, urls(site, "/a.md")) as library:
+        library.sync()
+        site.put("/a.md", status=403)
+        library.sync()
+        (problem,) = library.status(as_owner=True).problems
+        assert (problem.document, problem.code) == (f"{site.host}/a.md", "source-unreachable")
+        assert problem.message.startswith("At the last sync (")
+        assert re.search(r"Its version of \d{4}-\d\d-\d\d is still served\.$", problem.message)
+        site.put("/a.md", ALPHA)
+        library.sync()
+        assert not library.status(as_owner=True).problems
 
 
 def sitemap(*entries: tuple[str, str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -335,6 +336,38 @@ def test_a_file_that_becomes_unreadable_keeps_its_old_version(folder: Folder) ->
     assert report.documents["failed"] == 1
     assert folder.library.search("alpha pump", mode="lexical").hits
     assert not folder.library.sync().retry
+
+
+def test_a_failure_says_which_version_is_served_and_goes_with_its_document(folder: Folder) -> None:
+    folder.write("a.md", "# A\n\nWords.\n")
+    folder.write("b.md", bytes(range(256)))
+    folder.library.sync()
+    folder.write("a.md", bytes(range(256)) * 2)
+    folder.library.sync(full_hash=True)
+    status = folder.library.status()
+    messages = {problem.document: problem.message for problem in status.problems}
+    assert re.search(r"Its version of \d{4}-\d\d-\d\d is still served\.$", messages["a.md"])
+    assert "still served" not in messages["b.md"]
+    assert (status.documents["ok"], status.outdated) == (1, 1)
+    (folder.path / "b.md").unlink()
+    for report in (folder.library.plan(), folder.library.sync()):
+        assert [(c.document, c.change) for c in report.changes] == [("b.md", "removed")]
+        assert (report.documents["unchanged"], report.failed_before) == (0, 1)
+
+
+def test_a_plan_makes_nothing_and_says_what_costs_nothing(folder: Folder) -> None:
+    text = "# A\n\n" + "Some words that are here. " * 60
+    folder.write("a.md", text)
+    (change,) = folder.library.plan().changes
+    assert change.to_embed == change.counts.added > 1
+    assert [path.name for path in folder.path.iterdir()] == ["a.md"]
+    folder.library.sync()
+    assert (folder.path / ".merestone").stat().st_mode & 0o777 == 0o700
+    (folder.path / "a.md").rename(folder.path / "b.md")
+    folder.write("c.md", text)
+    changes = {each.document: each for each in folder.library.plan().changes}
+    assert changes["b.md"].moved_from == "a.md"
+    assert [changes[name].to_embed for name in ("b.md", "c.md")] == [0, 0]
 
 
 def test_a_document_over_the_size_limit_is_not_read(tmp_path: Path) -> None:

@@ -106,7 +106,9 @@ def test_units_tile_the_chunk_and_their_terms_are_counted(text: str) -> None:
         assert bounds[-1] == one.end
         assert [unit.end for unit in read.units] == bounds[1:]
         assert (
-            sum(read.lengths) == len(read.terms) == sum(map(len, read.places(read.words).values()))
+            sum(read.lengths)
+            == len(read.terms)
+            == sum(map(len, read.places(read.holders).values()))
         )
         assert all(at in group for at, group in enumerate(read.near))
         assert {(each, at) for at, group in enumerate(read.near) for each in group} == {
@@ -115,7 +117,7 @@ def test_units_tile_the_chunk_and_their_terms_are_counted(text: str) -> None:
         for at, unit in enumerate(read.units):
             own = terms(text[unit.start : unit.end])
             assert len(own) == read.lengths[at]
-            for word, held in read.places(read.words).items():
+            for word, held in read.places(read.holders).items():
                 assert held.count(at) == own.count(word)
 
 

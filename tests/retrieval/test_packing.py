@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import TypedDict
 
 import pytest
 
 from merestone import Budget, Library
 from merestone.embedding import open_embedder
 from merestone.retrieval.candidates import find_candidates
-from merestone.retrieval.evidence import Packing
+from merestone.retrieval.citation import CitedDocuments
+from merestone.retrieval.evidence import context, find_evidence
+from merestone.retrieval.expansion import expand
+from merestone.retrieval.packing import Packing
+from merestone.retrieval.passages import Passages
 from merestone.retrieval.ranking import Ranking, arrange
 from merestone.retrieval.trace import Trace
 from merestone.text.tokenizer_names import tokenizer_named
 from merestone.text.tokenizers import WordTokenizer
-from merestone.types import EmbeddingSettings, RetrievalSettings, Tokenizer
+from merestone.types import ContextResult, EmbeddingSettings, RetrievalSettings, Tokenizer
 
 _RULES = ("structure", "none", "section", "parent", "window:1", "window:3", "neighbours:1")
 _QUERIES = (
@@ -84,9 +89,17 @@ def check(library: Library, cases: int) -> None:
             found = find_candidates(snapshot, library.embedder, query, 50, "hybrid", None, settings)
             return arrange(snapshot, found, settings, 0, Trace(False))
 
+        documents = CitedDocuments(snapshot)
+
         @cache
-        def packing(tokenizer: int, settings: RetrievalSettings) -> Packing:
-            return Packing(snapshot, library.embedder.tokenizer, counted[tokenizer], settings)
+        def packing(
+            query: str, settings: RetrievalSettings, tokenizer: int, cited: bool
+        ) -> Packing:
+            found = ranking(query, settings)
+            own = library.embedder.tokenizer
+            expanded = expand(snapshot, found, documents, own, settings)
+            passages = Passages(snapshot, documents)
+            return Packing(expanded, passages, counted[tokenizer], settings, cited=cited)
 
         for _ in range(cases):
             settings = replace(
@@ -110,12 +123,8 @@ def check(library: Library, cases: int) -> None:
             if draw.random() < 0.5:
                 budget = planned.available
                 assert planned.plan.available == budget <= planned.model_limit
-            made, text, tokens, _ = packing(which, settings).pack(
-                ranking(draw.choice(_QUERIES), settings),
-                budget,
-                precise=draw.random() < 0.3,
-                cited=draw.random() < 0.7,
-            )
+            packed = packing(draw.choice(_QUERIES), settings, which, draw.random() < 0.7)
+            made, text, tokens, _ = packed.pack(budget, precise=draw.random() < 0.3)
             assert tokens == (counted[which].counts([text])[0] if text else 0)
             assert tokens <= budget
             spans = sorted((each.document, each.start, each.end) for each in made)
@@ -134,6 +143,56 @@ def test_the_budget_is_never_exceeded(library: Library) -> None:
 @pytest.mark.ci
 def test_the_budget_is_never_exceeded_in_ten_thousand_cases(library: Library) -> None:
     check(library, 10_000)
+
+
+@pytest.mark.parametrize("rule", _RULES)
+def test_a_budget_gives_the_same_after_others(library: Library, rule: str) -> None:
+    """What budgets share is found while one is filled, as far as that one asks for it."""
+    draw = random.Random(rule)
+    tokenizer = draw.choice(tokenizers())
+    settings = replace(library.settings.retrieval, expand=rule, gap_units=draw.randrange(3))
+    with library.snapshot() as snapshot:
+        asked = (snapshot, library.embedder, tokenizer, settings)
+        for query in draw.sample(_QUERIES, 3):
+            options: _Options = {"mode": "hybrid", "where": None, "explain": draw.random() < 0.5}
+            evidence = find_evidence(*asked, query, **options)
+            for budget in draw.sample(range(0, 1200, 40), 4):
+                precise = draw.random() < 0.3
+                alone = context(*asked, query, budget=budget, precise=precise, **options)
+                assert _untimed(evidence.fill(budget, precise)) == _untimed(alone)
+
+
+class _Options(TypedDict):
+    mode: str
+    where: None
+    explain: bool
+
+
+def _untimed(result: ContextResult) -> ContextResult:
+    entries = ({**entry, "milliseconds": 0} for entry in result.trace)
+    return replace(result, trace=tuple(entries))
+
+
+def test_what_was_counted_at_one_budget_is_not_counted_at_the_next(library: Library) -> None:
+    counting = _CountingTokenizer()
+    with library.snapshot() as snapshot:
+        asked = (snapshot, library.embedder, counting, library.settings.retrieval)
+        evidence = find_evidence(*asked, "valve of pump 3", mode="hybrid", where=None)
+        first = evidence.fill(300)
+        counted = len(counting.texts)
+        assert evidence.fill(300) == first
+        assert len(counting.texts) == counted > 10
+        evidence.fill(200)
+    assert len(counting.texts) == len(set(counting.texts))
+
+
+class _CountingTokenizer(WordTokenizer):
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def counts(self, texts: Sequence[str]) -> list[int]:
+        self.texts += texts
+        return super().counts(texts)
 
 
 def test_a_larger_budget_gives_no_less_of_the_best(library: Library) -> None:

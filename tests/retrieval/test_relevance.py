@@ -17,6 +17,7 @@ from merestone.retrieval.relevance import (
     NOTHING_BELOW,
     Calibration,
     relevance,
+    shown_relevance,
     verdict_of,
 )
 from merestone.retrieval.signals import word_weights
@@ -90,7 +91,7 @@ def test_an_answer_is_told_from_what_only_ranks_first(meaning: Library) -> None:
     assert lost.verdict == "nothing"
     assert lost.notes == (
         "Nothing here seems to answer this: the best hit has a relevance of "
-        f"{lost.hits[0].relevance:.2f}.",
+        f"{shown_relevance(lost.hits[0].relevance)}.",
     )
     # Scores rank within a question: that of the best hit says nothing.
     assert lost.hits[0].score > 0.3

@@ -151,6 +151,53 @@ def test_renamed_documents_are_followed(book: Book) -> None:
     assert "40 bar" in (found.text or "")
 
 
+def test_a_version_is_found_in_the_document_that_took_it(book: Book) -> None:
+    text = PUMP + LIMITS
+    first = book.write(text, "a.md")
+    other = book.write(NOTICE * 3 + PUMP[:9], "b.md")
+    chunk = book.chunk("40 bar")
+    # Two documents exchange their names.
+    (book.folder / "b.md").write_text(text)
+    assert book.write(NOTICE * 3 + PUMP[:9], "a.md") == other
+    old = span_of(text, "40 bar", first, "a.md")
+    for reference in (old, chunk):
+        found = book.resolve(reference)
+        assert (found.outcome, found.document) == ("moved", "b.md")
+    # The citation follows it from there, also where it is renamed over another document.
+    book.write(NOTICE + text, "b.md")
+    book.write(PUMP, "c.md")
+    assert book.resolve(old).document == "b.md"
+    (book.folder / "b.md").replace(book.folder / "c.md")
+    book.write(NOTICE + text, "c.md")
+    found = book.resolve(old)
+    assert (found.outcome, found.document, found.text) == ("moved", "c.md", "40 bar")
+    assert book.resolve("b.md").document == "c.md"
+
+
+def test_a_copy_does_not_take_the_place_of_a_document_that_is_edited(book: Book) -> None:
+    text = PUMP + LIMITS
+    first = book.write(text)
+    (book.folder / "copy.md").write_text(text)
+    book.write(text.replace("40 bar", "50 bar"))
+    found = book.resolve(span_of(text, "40 bar", first))
+    assert (found.outcome, found.document) == ("changed", "guide.md")
+
+
+def test_showing_what_is_no_longer_there_leads_to_resolve(book: Book) -> None:
+    first = book.write(PUMP + LIMITS)
+    chunk = book.chunk("40 bar")
+    book.write(NOTICE)
+    for reference in (chunk, f"guide.md#0-4@{first}"):
+        with pytest.raises(NotFoundError) as caught:
+            book.library.show(reference)
+        assert "merestone resolve" in caught.value.remedy
+    book.rename("guide.md", "manual.md")
+    for reference in ("guide.md", "guide.md#0-4", "0" * 32):
+        with pytest.raises(NotFoundError) as caught:
+            book.library.show(reference)
+        assert "`merestone resolve`" in caught.value.remedy, "whether it was there or not"
+
+
 def test_a_document_that_was_removed_is_gone_and_one_never_there_unknown(book: Book) -> None:
     book.write(PUMP, "other.md")
     first = book.write(PUMP + LIMITS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import click
@@ -10,6 +11,7 @@ import click
 from merestone.cli.progress import shown_progress
 from merestone.cli.scoring import chosen, questions_of, scoring_options
 from merestone.cli.session import (
+    amount,
     answer,
     json_option,
     mode_option,
@@ -26,6 +28,7 @@ from merestone.evaluation.experiments.configurations import (
     parse_configuration,
     read_configurations,
 )
+from merestone.library import Library
 from merestone.types import SettingsError
 
 
@@ -102,8 +105,18 @@ def command(
     others are held against. Scratch libraries are made where cutting or embedding differ.
     """
     from merestone.cli.comparisons import told_comparison
-    from merestone.evaluation.experiments.comparing import compare, compare_runs
-    from merestone.evaluation.runs.files import find_run, load_run, runs_folder, save_run
+    from merestone.evaluation.experiments.comparing import (
+        compare,
+        compare_runs,
+        first_configurations,
+    )
+    from merestone.evaluation.runs.files import (
+        find_run,
+        kept_run,
+        load_run,
+        runs_folder,
+        save_run,
+    )
 
     is_tried = bool(changes or files or choices or crossed or baseline)
     if runs and is_tried:
@@ -121,10 +134,14 @@ def command(
         else:
             files = tuple(directory / path for path in files)
             tried, tables = _configurations(changes, files, choices, crossed, baseline)
+            if not is_tried:
+                tried = list(first_configurations(library.settings))
+            if not as_json:
+                _tell_what_is_made(library, tried, as_owner)
             with shown_progress(as_json) as progress:
                 comparison = compare(
                     library,
-                    tried if is_tried else None,
+                    tried,
                     chosen(questions_of(library, directory, file), only),
                     k=ks or None,
                     budgets=budgets or None,
@@ -133,6 +150,7 @@ def command(
                     mode=mode,
                     measures=measures or None,
                     tables=tables,
+                    kept=partial(kept_run, folder=folder),
                     progress=progress,
                 )
             for run in comparison.runs:
@@ -141,6 +159,23 @@ def command(
     if not runs:
         kept = " ".join(run.id[:12] for run in comparison.runs)
         click.echo(f"Kept as runs, for `merestone report {kept}`.", err=True)
+
+
+def _tell_what_is_made(library: Library, tried: Sequence[Configuration], as_owner: bool) -> None:
+    """What has to be cut and embedded before the questions are asked."""
+    from merestone.evaluation.experiments.scratch import open_experiments
+
+    with open_experiments(library, as_owner=as_owner) as experiments:
+        for each in tried:
+            experiments.check(each)
+        made = [each.name for each in tried if experiments.needs_making(each)]
+        documents, chunks = experiments.size
+    if made:
+        click.echo(
+            f"Cut and embedded apart, as far as that was not done before: {', '.join(made)}; "
+            f"each of {amount(documents, 'document')} that are {amount(chunks, 'chunk')} now.",
+            err=True,
+        )
 
 
 def _configurations(

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from string import ascii_uppercase
 
 from rich.table import Table
 
+from merestone.cli.session import amount
 from merestone.cli.tables import measure_row, measure_title, printed, simple_table
+from merestone.evaluation.experiments.advice import advice
 from merestone.evaluation.experiments.comparison import Comparison, Contrast
 from merestone.evaluation.measures.spans import at
 from merestone.evaluation.report.words import change, cost, figure, probability, questions_told
 from merestone.evaluation.statistics.intervals import Difference
-from merestone.evaluation.statistics.verdicts import Verdict
+from merestone.evaluation.statistics.verdicts import BOTH, Verdict
 
 _ROWS = 10
 _MARKS = {"better": "▲", "worse": "▼"}
@@ -34,12 +36,13 @@ _ASKED = (
 )
 
 
-def told_comparison(comparison: Comparison) -> str:
-    """Verdicts first, then what they rest on."""
-    return printed(_parts(comparison))
+def told_comparison(comparison: Comparison, *, advised: bool = True) -> str:
+    """Verdicts first, then what they rest on, and at the end what to do, if that is ``advised``
+    here."""
+    return printed(_parts(comparison, advised))
 
 
-def _parts(comparison: Comparison) -> Iterator[str | Table]:
+def _parts(comparison: Comparison, advised: bool) -> Iterator[str | Table]:
     yield questions_told(comparison.runs[0])
     yield f"What decides: {comparison.measures[0]}.\n"
     yield from _verdicts(comparison)
@@ -48,6 +51,9 @@ def _parts(comparison: Comparison) -> Iterator[str | Table]:
         yield _two(comparison)
     else:
         yield _many(comparison)
+    told = dispute(each.difference for each in comparison.contrasts if _is_shown(comparison, each))
+    if told:
+        yield told
     yield ""
     for name, columns in comparison.tables.items():
         yield f"{name}, all else as it is"
@@ -65,6 +71,17 @@ def _parts(comparison: Comparison) -> Iterator[str | Table]:
         yield ""
     for warning in _warnings(comparison):
         yield f"! {warning}"
+    names = [_letter(column) for column in range(len(comparison.runs))]
+    if advised and (told := advice(comparison, names)):
+        yield f"\n{told}"
+
+
+def _is_shown(comparison: Comparison, contrast: Contrast) -> bool:
+    """True of what stands in a table with its interval and its p."""
+    if contrast.group:
+        return False
+    deciding = contrast.measure == comparison.measures[0]
+    return len(comparison.runs) == 2 or (deciding and bool(comparison.tables))
 
 
 def _letter(column: int) -> str:
@@ -108,7 +125,7 @@ def _short(contrast: Contrast) -> str:
     kind = contrast.verdict.kind
     if kind in _MARKS:
         return f"B is {kind}"
-    return "the same on every question" if _is_tie(contrast) else kind
+    return "the same on every question" if contrast.difference.is_tie else kind
 
 
 def _two(comparison: Comparison) -> Table:
@@ -164,7 +181,7 @@ def _groups(comparison: Comparison) -> Table | None:
     ]
     if not told:
         return None
-    titles = ("questions", "", "", "difference", "95 % interval", "p", "")
+    titles = ("questions", "", "", "change", "95 % interval", "p", "")
     table = simple_table(*titles, numbers=range(3, 6))
     for each in told:
         group = f"{each.group} ({each.difference.count})"
@@ -193,7 +210,8 @@ def _matrix(comparison: Comparison) -> Table | None:
     rows = [row for row in counted if row.is_different]
     if not rows:
         return None
-    title = f"{len(rows)} of {len(counted)} questions are answered differently"
+    are = "is" if len(rows) == 1 else "are"
+    title = f"{len(rows)} of {amount(len(counted), 'question')} {are} answered differently"
     if len(rows) > _ROWS:
         title += f"; {_ROWS} of them"
     table = simple_table(title, *map(_letter, range(len(comparison.runs))))
@@ -221,8 +239,8 @@ def difference_told(name: str, found: Difference, verdict: Verdict) -> tuple[str
     told: str = kind
     if kind in _MARKS:
         told = f"{_MARKS[kind]} {kind}"
-    elif not found.mean and not found.spread:
-        told = "the same on every question"
+    elif found.is_tie:
+        return change(name, 0.0), "", "", "the same on every question"
     elif verdict.needed:
         told = f"cannot tell; needs about {_rounded(verdict.needed)} questions"
     return (
@@ -239,5 +257,7 @@ def _rounded(count: int) -> str:
     return f"{-(-count // step) * step:,}"
 
 
-def _is_tie(contrast: Contrast) -> bool:
-    return not contrast.difference.mean and not contrast.difference.spread
+def dispute(differences: Iterable[Difference | None]) -> str:
+    """Why some of those that are shown are called neither better nor worse, though their interval
+    or their p alone looks like it; empty if there are none."""
+    return BOTH if any(each is not None and each.is_disputed for each in differences) else ""

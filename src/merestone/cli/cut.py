@@ -112,7 +112,7 @@ class _Cutter:
     def __init__(self, file: Path, given: dict[str, JSON], tokenizer: str | None) -> None:
         folder = file.absolute().parent
         flags = {"chunking": {} if tokenizer else given}
-        self._library = load_settings(find_root(folder) or folder, flags)
+        self._library = load_settings(find_root(folder) or folder, flags, for_preview=True)
         if tokenizer is None:
             self._settings = self._library.chunking
             self._embedder: Embedder | None = open_embedder(self._library.embedding)

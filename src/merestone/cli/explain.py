@@ -12,6 +12,6 @@ from merestone.types.codes import explain
 @click.argument("code")
 @json_option
 def command(code: str, as_json: bool) -> None:
-    """Explain an error, finding or status CODE."""
+    """Explain CODE: of an error, a finding, a status, a missed question or an outcome."""
     text = explain(code)
     answer({"code": code, "explanation": text}, as_json, lambda: text)

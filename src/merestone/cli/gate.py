@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from merestone.cli.comparisons import difference_told
+from merestone.cli.comparisons import difference_told, dispute
 from merestone.cli.main import FINDINGS
 from merestone.cli.progress import shown_progress
 from merestone.cli.scoring import questions_of, questions_option
@@ -111,10 +111,15 @@ def _parts(report: GateReport, run: Run, baseline: str, is_update: bool) -> Iter
         yield f"Held against {report.baseline[:12]} by {report.measure}, which alone decides."
     elif is_update and report.passes:
         yield f"It is the baseline now: {baseline}."
+    elif is_update:
+        yield f"It did not become the baseline: {_left(baseline)}."
     else:
         yield "There is no baseline: only named questions were held."
     if report.measures:
         yield _measures(report)
+        told = dispute(each.difference for each in report.measures)
+        if told:
+            yield told
     if report.named:
         held = sum(not each.problem for each in report.named)
         yield f"{held} of {amount(len(report.named), 'named question')} held"
@@ -123,8 +128,19 @@ def _parts(report: GateReport, run: Run, baseline: str, is_update: bool) -> Iter
     if report.failures and report.worse:
         yield "What got worse:"
         yield from (_worse(each) for each in report.worse[:_WORSE])
+        if len(report.worse) > _WORSE:
+            yield f"  … and {len(report.worse) - _WORSE} more"
     for note in (*report.notes, *run.warnings):
         yield f"note: {note}"
+
+
+def _left(baseline: str) -> str:
+    """What became of the baseline that there was."""
+    if baseline == LAST:
+        return "the last run that passed still is"
+    if Path(baseline).is_file():
+        return f"{baseline} was left as it was"
+    return "there still is none"
 
 
 def _measures(report: GateReport) -> Table:

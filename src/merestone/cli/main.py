@@ -24,6 +24,7 @@ _VERBS = (
     "show",
     "resolve",
     "history",
+    "access",
     "cut",
     "questions",
     "eval",

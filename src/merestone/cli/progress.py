@@ -34,27 +34,31 @@ def shown_progress(quiet: bool) -> Iterator[ProgressCallback]:
 @contextmanager
 def _bar() -> Iterator[ProgressCallback]:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[noun]}"),
+        TextColumn("{task.fields[told]}"),
         TimeRemainingColumn(),
     )
-    began = time.monotonic()
+    began, noun = time.monotonic(), ""
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("scan", total=None, noun="")
+        task = bar.add_task("scan", total=None, told="")
 
         def show(progress: Progress) -> None:
+            nonlocal began, noun
+            if progress.total and _noun(progress) != noun:
+                # Other work has another speed.
+                began, noun = time.monotonic(), _noun(progress)
+                bar.reset(task)
             bar.update(
                 task,
                 description=_stage(progress),
-                total=progress.total or None,
-                completed=progress.done,
-                noun=", ".join(_details(progress, time.monotonic() - began)),
+                total=1.0 if progress.total else None,
+                completed=_share(progress),
+                told=", ".join(_details(progress, time.monotonic() - began)),
             )
 
         yield show
@@ -77,7 +81,7 @@ class _Lines:
         if noun != self._noun:
             # Another configuration, or its documents after its questions.
             self._noun, self._began, self._last, self._step = noun, now, now, 0
-        step = progress.done * _STEP // progress.total
+        step = int(_share(progress) * _STEP)
         is_new = noun == "configurations"
         if not is_new and step <= self._step and now - self._last < _SECONDS:
             return
@@ -94,9 +98,17 @@ def _stage(progress: Progress) -> str:
     return f"{progress.stage} {progress.item}" if named else progress.stage
 
 
+def _share(progress: Progress) -> float:
+    """Of the work that is done, 0 to 1."""
+    if progress.share is not None:
+        return progress.share
+    return progress.done / progress.total if progress.total else 0.0
+
+
 def _details(progress: Progress, passed: float) -> list[str]:
-    parts = [_noun(progress)]
-    if parts == [_DOCUMENTS]:
+    noun = _noun(progress)
+    parts = [f"{progress.done}/{progress.total} {noun}"] if progress.total else []
+    if noun == _DOCUMENTS:
         parts += [f"{progress.chunks:,} chunks", f"{progress.tokens:,} tokens"]
     if progress.tokens and passed > 0:
         parts.append(f"{progress.tokens / passed:,.0f} tokens/s")
@@ -106,9 +118,8 @@ def _details(progress: Progress, passed: float) -> list[str]:
 def _line(progress: Progress, passed: float) -> str:
     if _noun(progress) == "configurations":
         return f"{_stage(progress)} ({progress.done + 1} of {progress.total})"
-    first, *more = _details(progress, passed)
-    parts = [f"{progress.done}/{progress.total} {first}", *more]
-    if 0 < progress.done < progress.total:
-        left = passed / progress.done * (progress.total - progress.done)
-        parts.append(f"about {left:,.0f} s left")
+    parts = _details(progress, passed)
+    share = _share(progress)
+    if 0 < share < 1:
+        parts.append(f"about {passed / share * (1 - share):,.0f} s left")
     return ", ".join(parts)

@@ -27,6 +27,7 @@ from merestone.cli.session import (
 )
 from merestone.config import note_written
 from merestone.evaluation.gold.checking import check_questions
+from merestone.evaluation.gold.notes import question_notes
 from merestone.evaluation.questions.changing import change_questions
 from merestone.evaluation.questions.exporting import EXPORTS, exported_files, without_judgement
 from merestone.evaluation.questions.importing import FORMATS, import_questions
@@ -35,6 +36,7 @@ from merestone.evaluation.questions.json_form import (
     question_from_json,
     question_to_json,
 )
+from merestone.evaluation.questions.merging import merging_of
 from merestone.evaluation.questions.selection import cited_evidence, quoted_evidence
 from merestone.evaluation.questions.suggesting import suggest_questions
 from merestone.evaluation.questions.values import Evidence, Question, Questions, question_id
@@ -109,10 +111,9 @@ def add(
     as_json: bool,
 ) -> None:
     """Add QUESTION with the passages that answer it; passages are added to one that is there."""
-    if answerless == bool(hits or doc) or (quotes and not doc):
-        raise click.UsageError("Say what answers: --hit, --doc with --quote, or --answerless.")
-    if not all(quote.strip() for quote in quotes):
-        raise click.UsageError("--quote is empty.")
+    _require_one_answer(hits, doc, quotes, answerless)
+    if occurrence and not quotes:
+        raise click.UsageError("--occurrence says which place of a --quote: give one.")
     with open_library(directory) as library:
         path = _path(library, directory, file)
         with _snapshot(library, principals, as_owner) as snapshot:
@@ -155,7 +156,8 @@ def check(
         path = _path(library, directory, file)
         questions = Questions.load(path)
         with _snapshot(library, principals, as_owner) as snapshot:
-            report = check_questions(snapshot, questions)
+            notes = question_notes(snapshot, questions, library.settings.sources)
+            report = replace(check_questions(snapshot, questions), notes=notes)
     if is_applied and report.moves:
         change_questions(path, report.applied)
         click.echo(f"{amount(report.moves, 'place')} brought up to date in {path}.", err=True)
@@ -190,7 +192,8 @@ def import_(
     as_json: bool,
 ) -> int:
     """Add the questions of PATH, a file or folder of another tool. Documents are matched by their
-    names, answers are found in their text. Exit code 1 if something was not."""
+    names, answers are found in their text. Exit code 1 if something was not, documents that
+    --matched-only leaves out apart."""
     with open_library(directory) as library:
         target = _path(library, directory, file)
         with _snapshot(library, principals, as_owner) as snapshot:
@@ -202,9 +205,18 @@ def import_(
                 matched_only=matched_only,
             )
     tagged = [replace(q, tags=tuple(dict.fromkeys((*q.tags, *tags)))) for q in found.questions]
-    change_questions(target, lambda questions: questions.with_all(tagged))
-    answer(found, as_json, lambda: told_import(found, target))
-    return FINDINGS if found.unmatched or (found.check and found.check.to_review) else 0
+    before: list[Questions] = []
+
+    def merged(questions: Questions) -> Questions:
+        before.append(questions)
+        return questions.with_all(tagged)
+
+    change_questions(target, merged)
+    kept = merging_of(before[-1], tagged)
+    shape = found.to_json() | kept.to_json()
+    answer(shape, as_json, lambda: told_import(found, kept, target))
+    is_lost = bool(found.unmatched) and not matched_only
+    return FINDINGS if is_lost or (found.check and found.check.to_review) else 0
 
 
 @command.command("export")
@@ -307,6 +319,24 @@ def list_(
         questions = Questions.load(_path(library, directory, file)).only(tags=tags, made=made)
     shapes = [question_to_json(question) for question in questions]
     answer(shapes, as_json, lambda: told_questions(questions))
+
+
+def _require_one_answer(
+    hits: tuple[str, ...], doc: str | None, quotes: tuple[str, ...], answerless: bool
+) -> None:
+    """Raise ``UsageError`` unless the options say in one way what answers."""
+    if answerless and (hits or doc or quotes):
+        named = [("--hit", hits), ("--doc", doc), ("--quote", quotes)]
+        given = " and ".join(option for option, value in named if value)
+        raise click.UsageError(
+            f"--answerless says that nothing answers, and {given} what does: leave one out."
+        )
+    if quotes and not doc:
+        raise click.UsageError("--quote needs the document that it is of: add --doc.")
+    if not (answerless or hits or doc):
+        raise click.UsageError("Say what answers: --hit, --doc with --quote, or --answerless.")
+    if not all(quote.strip() for quote in quotes):
+        raise click.UsageError("--quote is empty.")
 
 
 def _snapshot(

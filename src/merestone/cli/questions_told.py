@@ -8,11 +8,16 @@ from pathlib import Path
 from merestone.cli.session import amount, indented
 from merestone.evaluation.gold.checking import CheckedEvidence, CheckedQuestion, QuestionsCheck
 from merestone.evaluation.questions.importing import Import
+from merestone.evaluation.questions.merging import Merging
 from merestone.evaluation.questions.suggesting import Suggestion
 from merestone.evaluation.questions.values import Evidence, Question
 
 _SHOWN = 200
 _NAMES = 10
+_WHOLE = (
+    "All of the document answers. Unless it is short no budget holds it whole, so the measures of "
+    "documents tell whether it is found; --quote names the words that answer."
+)
 _WORDS = {"no-document": "without document", "no-text": "without text"}
 
 
@@ -24,6 +29,7 @@ def told_check(check: QuestionsCheck, is_applied: bool) -> str:
     if check.moves and not is_applied:
         places = amount(check.moves, "place")
         lines.append(f"--apply writes {places} as they are now into the file.")
+    lines += [f"note: {note}" for note in check.notes]
     return "\n".join(lines)
 
 
@@ -61,11 +67,19 @@ def told_added(question: Question, path: Path) -> str:
         lines.append(f"  {place_of(each)}")
         if each.quote:
             lines.append(indented(_short(each.quote)))
+        elif each.is_whole and each.page is None:
+            lines.append(indented(_WHOLE))
     return "\n".join(lines)
 
 
-def told_import(found: Import, target: Path) -> str:
-    lines = [f"{amount(len(found.questions), 'question')} added to {target}."]
+def told_import(found: Import, kept: Merging, target: Path) -> str:
+    parts = [f"{amount(kept.added, 'question')} added to {target}"]
+    parts += [f"{kept.replaced:,} replaced"] if kept.replaced else []
+    parts += [f"{kept.unchanged:,} there already"] if kept.unchanged else []
+    lines = [f"{', '.join(parts)}."]
+    if found.left_out:
+        left = amount(found.left_out, "question")
+        lines.append(f"{left} left out, of documents that were not matched.")
     if found.check:
         lines.append(_summary(found.check))
     if found.unmatched:
@@ -76,6 +90,7 @@ def told_import(found: Import, target: Path) -> str:
         )
     if found.check and found.check.to_review:
         lines.append("`merestone questions check` shows what to look at.")
+    lines += [f"note: {note}" for note in found.notes]
     return "\n".join(lines)
 
 

@@ -11,7 +11,7 @@ import click
 from merestone.config import note_written
 from merestone.evaluation.questions.values import Questions
 from merestone.library import Library
-from merestone.types import NotFoundError
+from merestone.types import NotFoundError, SettingsError
 
 questions_option = click.option(
     "--file",
@@ -51,11 +51,20 @@ def scoring_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def questions_of(library: Library, directory: Path, file: Path | None) -> Questions:
-    """The questions of ``file`` in ``directory``, else those that the configuration names."""
-    if file is None:
-        return Questions.load(library.settings.evaluation.questions)
-    note_written(library.settings.state, directory / file)
-    return Questions.load(directory / file)
+    """The questions of ``file`` in ``directory``, else those that the configuration names; there
+    is at least one."""
+    path = Path(library.settings.evaluation.questions) if file is None else directory / file
+    if file is not None:
+        note_written(library.settings.state, path)
+    questions = Questions.load(path)
+    if not questions:
+        raise SettingsError(
+            "no-questions",
+            f"There are no questions in {path}.",
+            "Add one with `merestone questions add`, or let `merestone questions suggest` draft "
+            "some.",
+        )
+    return questions
 
 
 def chosen(questions: Questions, only: tuple[str, ...]) -> Questions:

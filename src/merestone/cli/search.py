@@ -20,6 +20,7 @@ from merestone.cli.session import (
 from merestone.cli.traces import told_trace
 from merestone.cli.verdicts import told_verdict
 from merestone.retrieval import place
+from merestone.retrieval.relevance import shown_relevance
 from merestone.types import Hit, SearchResult
 
 
@@ -74,7 +75,7 @@ def _hit(number: int, hit: Hit, links: bool) -> str:
     ranks = ", ".join(
         f"{side} {rank}" for side, rank in hit.ranks.to_json().items() if rank is not None
     )
-    likely = "" if hit.relevance is None else f", relevance {hit.relevance:.2f}"
+    likely = "" if hit.relevance is None else f", relevance {shown_relevance(hit.relevance)}"
     head = f"[{number}] {place(hit.citation)}  (score {hit.score:.3f}{likely}; rank {ranks})"
     if links and hit.citation.link:
         head += f"\n    {hit.citation.link}"

@@ -18,6 +18,7 @@ from merestone.types import (
     NotFoundError,
     Problem,
     SettingsError,
+    Status,
     StoreError,
 )
 
@@ -115,9 +116,29 @@ def _citation_in(path: Path) -> dict[str, JSON]:
         value = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise _no_citation(path, error) from error
-    if not isinstance(value, dict):
+    return _single(value, path)
+
+
+def _single(value: Any, path: Path) -> dict[str, JSON]:
+    """The one object that ``value`` is or lists, as the whole answer of ``search`` or ``context``
+    does."""
+    if isinstance(value, dict):
+        listed = value.get("hits", value.get("passages"))
+        if not isinstance(listed, list):
+            return value
+        value = listed
+    if not isinstance(value, list):
         raise _no_citation(path, "it is no object")
-    return value
+    if len(value) != 1:
+        raise SettingsError(
+            "invalid-citation",
+            f"{path} holds {len(value)} hits, and one is wanted.",
+            "Put one entry of `hits` into a file of its own, or give its `id` or "
+            "document#start-end in the place of a file.",
+        )
+    if not isinstance(value[0], dict):
+        raise _no_citation(path, "it is no object")
+    return value[0]
 
 
 def _no_citation(path: Path, reason: object) -> SettingsError:
@@ -159,8 +180,9 @@ def indented(text: str, by: str = "    ") -> str:
 
 
 def told_problem(problem: Problem) -> str:
-    """A problem on one line."""
-    return f"  {problem.status}: {problem.message} {problem.remedy} [{problem.code}]"
+    """A problem on one line. One that the document was read with is no failure."""
+    kind = "note" if problem.status is Status.OK else problem.status
+    return f"  {kind}: {problem.message} {problem.remedy} [{problem.code}]"
 
 
 def amount(number: int, noun: str) -> str:

@@ -18,7 +18,7 @@ from merestone.cli.session import (
     told_problem,
     where_option,
 )
-from merestone.types import JSON, DocumentRecord, LibraryStatus, Status
+from merestone.types import JSON, DocumentRecord, LibraryStatus, Problem, Status
 
 
 @click.command("status")
@@ -74,10 +74,21 @@ def command(
         kept = tuple(
             problem
             for problem in status.problems
-            if (problem.status in textless) == no_text or (failed and no_text)
+            if problem.status is not Status.OK
+            and ((problem.status in textless) == no_text or (failed and no_text))
         )
         status = replace(status, problems=kept)
+        answer(status, as_json, lambda: _problems(status.problems) or _NONE[failed, no_text])
+        return
     answer(status, as_json, lambda: _told(status))
+
+
+_NONE = {
+    (True, False): "No document failed to be read.",
+    (False, True): "No document is without text.",
+    (True, True): "No document failed to be read, and none is without text.",
+}
+"""What is said where a list of problems is asked for and there are none, by which was asked for."""
 
 
 def _listed(records: Sequence[DocumentRecord]) -> str:
@@ -92,6 +103,10 @@ def _listed(records: Sequence[DocumentRecord]) -> str:
     return "\n".join(lines)
 
 
+def _problems(problems: Sequence[Problem]) -> str:
+    return "\n".join(told_problem(problem) for problem in problems)
+
+
 def _told(status: LibraryStatus) -> str:
     documents = ", ".join(f"{count:,} {name}" for name, count in sorted(status.documents.items()))
     sizes = {name: size / 1e6 for name, size in status.bytes.items()}
@@ -103,7 +118,18 @@ def _told(status: LibraryStatus) -> str:
     ]
     if sizes:
         lines.append(f"On disk: {sum(sizes.values()):,.1f} MB" + (f" ({shown})." if shown else "."))
+    if status.outdated:
+        lines.append(
+            f"{amount(status.outdated, 'document')} of these in an older version: what is there "
+            "now can't be read."
+        )
+    lines += status.notes
     lines += [told_problem(problem) for problem in status.problems]
+    if status.unnamed:
+        lines.append(
+            f"Only the owner reads {amount(status.unnamed, 'document')} that nothing names: "
+            "there are rules of access, or documents that say who may read them."
+        )
     if status.left_out:
         lines.append(f"Removed by hand, left out: {', '.join(status.left_out)}.")
     return "\n".join(lines)

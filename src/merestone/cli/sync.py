@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from merestone.cli.main import DOCUMENTS_FAILED
+from merestone.cli.main import DOCUMENTS_FAILED, FINDINGS
 from merestone.cli.progress import shown_progress
 from merestone.cli.session import answer, enter, json_option, open_library, printable
 from merestone.cli.sync_report import told, told_round
@@ -68,6 +68,8 @@ def command(
                     names, full_hash=full_hash, allow_deletions=allow_deletions, progress=progress
                 )
     answer(report, as_json, lambda: told(report, planned=dry_run, every=every_change))
+    if report.refusal:
+        return FINDINGS
     return DOCUMENTS_FAILED if report.retry else 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from merestone.retrieval.relevance import shown_relevance
 from merestone.types import Hit, Passage, Verdict
 
 
@@ -13,5 +14,5 @@ def told_verdict(verdict: Verdict | None, found: Sequence[Hit] | Sequence[Passag
     if verdict != "unsure":
         return []
     best = max((each.relevance for each in found if each.relevance is not None), default=None)
-    figure = "" if best is None else f": the best has a relevance of {best:.2f}"
+    figure = "" if best is None else f": the best has a relevance of {shown_relevance(best)}"
     return [f"It is not sure that this answers the question{figure}."]

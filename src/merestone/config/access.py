@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from merestone.config.environment import PREFIX
@@ -11,7 +12,7 @@ from merestone.config.layers import Tables, read_layers
 from merestone.config.merging import read_configuration
 from merestone.config.sources import sources_of
 from merestone.config.tables import ConfigurationTables
-from merestone.types import AccessRule, AccessSettings, SettingsError, SourceSettings
+from merestone.types import JSON, AccessRule, AccessSettings, SettingsError, SourceSettings
 
 _Inputs = tuple[tuple[bytes | None, ...], dict[str, str]]
 _AccessState = tuple[AccessSettings, tuple[SourceSettings, ...]]
@@ -51,7 +52,7 @@ class AccessConfiguration:
                     )
             config, origin = read_configuration(self._root, self.flags)
             sources = sources_of(config, self._root, origin)
-            read = (inputs, (access_settings(config, self._root), sources))
+            read = (inputs, (access_settings(config, self._root, origin), sources))
             self._read = read
         return read[1]
 
@@ -74,8 +75,11 @@ def _bytes_of(path: Path) -> bytes | None:
         return None
 
 
-def access_settings(config: ConfigurationTables, root: Path) -> AccessSettings:
-    """Groups, rules and the external file, whose path is relative to the configuration."""
+def access_settings(
+    config: ConfigurationTables, root: Path, origin: Mapping[str, JSON]
+) -> AccessSettings:
+    """Groups, rules and the external file, whose path is relative to the configuration.
+    ``origin`` says where the rules come from."""
     table = config.access
     return AccessSettings(
         groups={name: tuple(members) for name, members in table.groups.items()},
@@ -83,4 +87,5 @@ def access_settings(config: ConfigurationTables, root: Path) -> AccessSettings:
             AccessRule(tuple(rule.allow), tuple(rule.paths), rule.source) for rule in table.rules
         ),
         file=None if table.file is None else os.path.abspath(root / table.file),
+        stated_in=str(origin.get("access.rules", "")),
     )

@@ -9,6 +9,8 @@ from math import isfinite
 from merestone.types import CONTEXT_ROLES, JSON, ChunkingSettings, SettingsError
 
 _CHARS_PER_TOKEN = 8
+_FEWEST = 16
+"""Tokens of a chunk that is not to be merged with another, where nothing is said."""
 _TARGET_SHARE = 0.8
 _TARGET_SHARE_OF_TEXT = 0.72
 """Of plain text, whose long paragraphs are cut anywhere: there smaller pieces are found better."""
@@ -34,6 +36,22 @@ def chunking_settings(values: Mapping[str, JSON], max_tokens: int) -> ChunkingSe
     return replace(_derived(given, max_tokens, _TARGET_SHARE), types=types)
 
 
+def require_sensible_sizes(name: str, values: Mapping[str, JSON], least: int | None) -> None:
+    """Raise ``SettingsError`` for a size of the table ``name`` below ``min_tokens``, its own or
+    else ``least``: a slip that would make a chunk of every few words, and embed them all."""
+    own = values.get("min_tokens")
+    fewest = own if own is not None else least if least is not None else _FEWEST
+    said = "" if own is not None or least is not None else " where it is not set"
+    for key in ("max_tokens", "target_tokens", "max_chars"):
+        size = values.get(key)
+        if size is not None and size < fewest:
+            raise SettingsError(
+                "invalid-chunk-size",
+                f"{name}.{key} = {size} is below min_tokens, which is {fewest}{said}.",
+                f"Raise it; or, if chunks are to be that small, set {name}.min_tokens as well.",
+            )
+
+
 def _derived(values: Mapping[str, JSON], max_tokens: int, share: float) -> ChunkingSettings:
     """Settings of one content type; sizes that are not given follow from the limit."""
     own = _checked(values)
@@ -43,7 +61,7 @@ def _derived(values: Mapping[str, JSON], max_tokens: int, share: float) -> Chunk
     defaults = {
         "max_tokens": limit,
         "target_tokens": target,
-        "min_tokens": min(16, int(own.get("target_tokens", target))),
+        "min_tokens": min(_FEWEST, int(own.get("target_tokens", target))),
         "max_chars": _CHARS_PER_TOKEN * limit,
         "torn_overlap_tokens": 0 if has_overlap else limit // 4,
     }

@@ -32,6 +32,9 @@ def read_configuration(
             else:
                 merged[key] = value
             origin[key] = name
+            if key == "access" and isinstance(value, Mapping) and "rules" in value:
+                # Of the table's keys the one that people look for.
+                origin["access.rules"] = name
     merged = {key: _stated(value) for key, value in merged.items()}
     try:
         config = ConfigurationTables.model_validate(merged)

@@ -7,12 +7,18 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from merestone.config.access import access_settings
-from merestone.config.chunking import chunking_settings
+from merestone.config.chunking import chunking_settings, require_sensible_sizes
 from merestone.config.files import STATE_FOLDER
 from merestone.config.layers import Tables
 from merestone.config.merging import read_configuration
 from merestone.config.sources import sources_of
-from merestone.config.tables import ConfigurationTables, EvaluationTable, GateTable, RetrievalTable
+from merestone.config.tables import (
+    ConfigurationTables,
+    EvaluationTable,
+    GateTable,
+    ProfileTable,
+    RetrievalTable,
+)
 from merestone.types import (
     JSON,
     EmbeddingSettings,
@@ -31,16 +37,20 @@ def load_settings(
     root: Path,
     flags: Tables | None = None,
     variant: Tables | None = None,
+    *,
+    for_preview: bool = False,
 ) -> LibrarySettings:
     """The effective settings of the library in ``root``.
 
     ``flags`` are tables of values that override everything else, but for those of ``variant``: what
     is tried out. A value of ``None`` takes back what the layers below say. Raises ``SettingsError``
     for a file that can't be read, an unknown key (with the nearest known one) or a value out of
-    range.
+    range. ``for_preview``: nothing is embedded by them, so chunks may be as small as one likes.
     """
     root = root.absolute()
     config, origin = read_configuration(root, flags or {}, variant or {})
+    if not for_preview:
+        _require_sensible_sizes(config)
     return _settings(config, root, origin)
 
 
@@ -56,7 +66,7 @@ def _settings(
         embedding=_embedding(config, root),
         retrieval=_retrieval(config.retrieval),
         reranking=RerankingSettings(**config.reranking.model_dump()),
-        access=access_settings(config, root),
+        access=access_settings(config, root, origin),
         evaluation=_evaluation(config.evaluation, root),
         origin=dict(origin),
     )
@@ -74,12 +84,22 @@ def _embedding(config: ConfigurationTables, root: Path) -> EmbeddingSettings:
     return EmbeddingSettings(**{**values, "scripts": tuple(values["scripts"])})
 
 
+def _profiles(config: ConfigurationTables) -> dict[str, ProfileTable]:
+    """The tables of chunking by name."""
+    profiles = {f"chunking.types.{name}": each for name, each in config.chunking.types.items()}
+    return {"chunking": config.chunking, **profiles}
+
+
+def _require_sensible_sizes(config: ConfigurationTables) -> None:
+    for name, profile in _profiles(config).items():
+        require_sensible_sizes(name, profile.model_dump(), config.chunking.min_tokens)
+
+
 def _default_limit(config: ConfigurationTables, root: Path) -> int:
     from merestone.embedding import open_embedder
 
     embedder = open_embedder(_embedding(config, root))
-    profiles = {f"chunking.types.{name}": each for name, each in config.chunking.types.items()}
-    for name, profile in {"chunking": config.chunking, **profiles}.items():
+    for name, profile in _profiles(config).items():
         limit = profile.max_tokens
         if limit is not None and limit > embedder.max_tokens:
             raise SettingsError(

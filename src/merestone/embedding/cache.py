@@ -100,7 +100,8 @@ class EmbeddingCache:
 
         Notes the day of use, at most once a day and row.
         """
-        if not hashes:
+        if not hashes or (self._connection is None and not os.path.lexists(self._path)):
+            # Who only looks makes no file.
             return {}
         today = self._today()
         nothing: dict[str, tuple[int, int, Vectors]] = {}
@@ -208,7 +209,7 @@ def _aside(path: Path) -> Path:
 def _open(path: Path) -> tuple[apsw.Connection, bool]:
     """A connection to the file, made if there is none, and whether it can be written."""
     with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         connection = apsw.Connection(str(path))
     except apsw.CantOpenError:

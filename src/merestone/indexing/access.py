@@ -24,6 +24,7 @@ from merestone.types import (
     NOBODY,
     AccessRule,
     AccessSettings,
+    AccessStatement,
     Allow,
     Finding,
     SettingsError,
@@ -33,7 +34,8 @@ from merestone.types import (
 _REVISION = "1"
 """Raised when the same rules come to mean something else."""
 
-_Rules = tuple[tuple[Pattern, tuple[str, ...]], ...]
+_OWN_WORD = f"`{METADATA_KEY}` in its front matter or row"
+_Rules = tuple[tuple[Pattern, AccessStatement], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,31 +50,48 @@ class Policy:
     _rules: _Rules
     """Last first."""
     _file: FileState | None
+    _path: str
+    """Of the external file."""
     _memberships: tuple[Mapping[str, Sequence[str]], ...]
 
     def allow(self, document: str, metadata: Mapping[str, JSON]) -> Allow:
         """Who may read ``document``: one list for each kind of rule that names it."""
-        found: list[tuple[str, ...]] = []
+        found = self.statements(document, metadata)
+        if not found and self.has_rules:
+            return NOBODY
+        return tuple(statement.allow for statement in found)
+
+    def statements(
+        self, document: str, metadata: Mapping[str, JSON]
+    ) -> tuple[AccessStatement, ...]:
+        """What :meth:`allow` is made of, and where it is written; empty: nothing names it."""
+        found: list[AccessStatement] = []
         if self.has_rules:
             if self._file is not None and self._file.taken is None:
-                return NOBODY
+                return (AccessStatement(f"{self._path}, which never was complete", ()),)
             place = place_of(document, self._sources)
             found = list(self._stated(place)) if place else []
             if not found:
-                return NOBODY
+                return ()
         if METADATA_KEY in metadata:
-            found.append(stated_principals(metadata[METADATA_KEY]) or ())
+            names = stated_principals(metadata[METADATA_KEY]) or ()
+            found.append(AccessStatement(_OWN_WORD, names))
         return tuple(found)
 
-    def _stated(self, place: Place) -> Iterable[tuple[str, ...]]:
-        for pattern, names in self._rules:
+    def _stated(self, place: Place) -> Iterable[AccessStatement]:
+        for pattern, statement in self._rules:
             if pattern.matches(place):
-                yield names
+                yield statement
                 break
         if self._file is not None and self._file.taken is not None:
-            listed = self._file.taken.allow(place)
+            listed = self._file.taken.stated(place)
             if listed is not None:
-                yield listed
+                key, names = listed
+                yield AccessStatement(f"documents[{key!r}] in {self._path}", names)
+
+    def known_members(self) -> frozenset[str]:
+        """Everyone who is a member of a group."""
+        return frozenset(name for table in self._memberships for name in table)
 
     def principals(self, given: Iterable[str]) -> frozenset[str]:
         """``given``, the groups that they are in by today's membership, and ``public``.
@@ -93,7 +112,7 @@ def open_policy(
     Raises ``SettingsError`` for principals, groups, sources or patterns that can't be.
     """
     names = tuple(source.name for source in sources)
-    rules = _compiled_rules(settings.rules, names)
+    rules = _compiled_rules(settings.rules, names, settings.stated_in)
     _check_groups(settings.groups)
     file = read_access_file(settings.file, Path(state), names) if settings.file else None
     tables: list[Mapping[str, Sequence[str]]] = [memberships(settings.groups)]
@@ -106,6 +125,7 @@ def open_policy(
         _sources=names,
         _rules=rules,
         _file=file,
+        _path=settings.file or "",
         _memberships=tuple(tables),
     )
 
@@ -122,16 +142,19 @@ def _fingerprint(
 
 
 @lru_cache(maxsize=16)
-def _compiled_rules(rules: tuple[AccessRule, ...], sources: tuple[str, ...]) -> _Rules:
-    """Patterns and principals of the rules, last first."""
+def _compiled_rules(
+    rules: tuple[AccessRule, ...], sources: tuple[str, ...], stated_in: str
+) -> _Rules:
+    """Patterns and what the rules say, last first."""
     return tuple(
-        _compiled_rule(number, rules[number], sources) for number in reversed(range(len(rules)))
+        _compiled_rule(number, rules[number], sources, stated_in)
+        for number in reversed(range(len(rules)))
     )
 
 
 def _compiled_rule(
-    number: int, rule: AccessRule, sources: tuple[str, ...]
-) -> tuple[Pattern, tuple[str, ...]]:
+    number: int, rule: AccessRule, sources: tuple[str, ...], stated_in: str
+) -> tuple[Pattern, AccessStatement]:
     where = f"access.rules[{number}]"
     for name in rule.allow:
         _check_principal(name, f"{where}.allow")
@@ -149,7 +172,15 @@ def _compiled_rule(
             f"{where}.paths holds a pattern that cannot be: {error}.",
             "Mend it; a rule that never matches would protect nothing.",
         ) from error
-    return Pattern(spec, rule.source), tuple(rule.allow)
+    return Pattern(spec, rule.source), AccessStatement(_told(number, rule, stated_in), rule.allow)
+
+
+def _told(number: int, rule: AccessRule, stated_in: str) -> str:
+    """A rule by its place in its file, and what it is for."""
+    parts = [f"paths {', '.join(rule.paths)}"] if rule.paths else []
+    parts += [f"source {rule.source}"] if rule.source is not None else []
+    where = stated_in or "the settings"
+    return f"rule {number + 1} of access.rules in {where} ({'; '.join(parts) or 'every document'})"
 
 
 def _check_groups(groups: Mapping[str, Sequence[str]]) -> None:

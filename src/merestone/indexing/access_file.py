@@ -40,26 +40,29 @@ class AccessList:
     """Of the documents' part, in its order."""
     memberships: Mapping[str, Sequence[str]]
     """As :func:`~merestone.indexing.principals.memberships` gives them."""
-    paths: Mapping[tuple[str | None, str], tuple[int, tuple[str, ...]]]
-    """Source and path → position of the key, and who may read."""
-    patterns: Sequence[tuple[int, Pattern, tuple[str, ...]]]
+    keys: Sequence[tuple[str, tuple[str, ...]]]
+    """Keys as they stand, and who may read, by position."""
+    paths: Mapping[tuple[str | None, str], int]
+    """Source and path → position of the key."""
+    patterns: Sequence[tuple[int, Pattern]]
     """By position, last first."""
 
-    def allow(self, place: Place) -> tuple[str, ...] | None:
-        """Who may read the document; ``None`` if no key names it."""
+    def stated(self, place: Place) -> tuple[str, tuple[str, ...]] | None:
+        """The key that decides on the document, and who may read it; ``None`` if none names
+        it."""
         found = [
             self.paths[key]
             for path in _self_and_folders(place.path)
             for key in ((place.source, path), (None, path))
             if key in self.paths
         ]
-        last, allow = max(found, key=lambda item: item[0]) if found else (-1, None)
-        for position, pattern, names in self.patterns:
+        last = max(found, default=-1)
+        for position, pattern in self.patterns:
             if position < last:
                 break
             if pattern.matches(place):
-                return names
-        return allow
+                return self.keys[position]
+        return self.keys[last] if found else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,33 +175,34 @@ class _Keys:
     """Sorts keys into paths and patterns."""
 
     sources: tuple[str, ...]
-    paths: dict[tuple[str | None, str], tuple[int, tuple[str, ...]]] = field(default_factory=dict)
-    patterns: list[tuple[int, Pattern, tuple[str, ...]]] = field(default_factory=list)
+    paths: dict[tuple[str | None, str], int] = field(default_factory=dict)
+    patterns: list[tuple[int, Pattern]] = field(default_factory=list)
 
     def listed(
         self, groups: Mapping[str, tuple[str, ...]], documents: Mapping[str, tuple[str, ...]]
     ) -> AccessList:
-        for position, (key, names) in enumerate(documents.items()):
-            self._sort(position, key, names)
+        for position, key in enumerate(documents):
+            self._sort(position, key)
         return AccessList(
             fingerprint=digest(json.dumps(list(documents.items()))),
             memberships=memberships(groups),
+            keys=tuple(documents.items()),
             paths=self.paths,
             patterns=self.patterns[::-1],
         )
 
-    def _sort(self, position: int, key: str, names: tuple[str, ...]) -> None:
+    def _sort(self, position: int, key: str) -> None:
         named = [name for name in self.sources if name and key.startswith(f"{name}:")]
         source = max(named, key=len) if named else None
         path = key if source is None else key[len(source) + 1 :]
         # A name such as `a[1].md` is a path as well as a pattern.
-        self.paths[source, path] = (position, names)
+        self.paths[source, path] = position
         if not (path.startswith("/") or path.endswith("/") or not _WILD.isdisjoint(path)):
             if not path or is_relative(path):
                 raise _IncompleteError(f"the key {key!r} of documents names nothing")
             return
         try:
-            self.patterns.append((position, Pattern(compiled([path]), source), names))
+            self.patterns.append((position, Pattern(compiled([path]), source)))
         except ValueError as error:
             raise _IncompleteError(f"the key {key!r} of documents can't be: {error}") from error
 

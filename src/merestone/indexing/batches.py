@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 from merestone.chunking import render
 from merestone.indexing.difference import Todo
 from merestone.indexing.pipeline import Pipeline
-from merestone.indexing.preparation import Failed, Prepared, edits_of, fail, prepare
+from merestone.indexing.preparation import Failed, Prepared, edits_of, fail, prepare, still_served
 from merestone.indexing.run import Run
 from merestone.indexing.setup import Setup
 from merestone.indexing.sources import problem_of
@@ -39,14 +40,23 @@ class Batches:
         self._run = run
         self._pipeline = pipeline
 
-    def prepare(self, todo: Todo, snapshot: Snapshot | None) -> Prepared | Failed:
-        """Read and cut one document; ``snapshot`` is of the run's generation."""
-        item = prepare(todo, self._pipeline, snapshot, self._setup.max_bytes)
-        if isinstance(item, Failed) and self._run.is_making and not item.record.version:
-            self._run.retry |= item.first_time or not item.problem.is_lasting
-            with self._setup.everything() as answering:
+    def answering(self, snapshot: Snapshot | None) -> AbstractContextManager[Snapshot | None]:
+        """What readers have, where ``snapshot`` is of the run's generation."""
+        return self._setup.everything() if self._run.is_making else nullcontext(snapshot)
+
+    def prepare(
+        self, todo: Todo, snapshot: Snapshot | None, answering: Snapshot | None
+    ) -> Prepared | Failed:
+        """Read and cut one document; ``snapshot`` is of the run's generation, ``answering`` what
+        readers have."""
+        served = answering if self._run.is_making else None
+        item = prepare(todo, self._pipeline, snapshot, self._setup.max_bytes, served)
+        if isinstance(item, Failed):
+            item = still_served(item, answering)
+            if self._run.is_making and not item.record.version:
+                self._run.retry |= item.first_time or not item.problem.is_lasting
                 item = take_over(item, self._pipeline, answering)
-        self._run.tell("read", todo.listed.id)
+        self._run.prepared(item)
         return replace(item, record=self._setup.judged(item.record))
 
     def __iter__(self) -> Iterator[list[Prepared | Failed]]:
@@ -58,9 +68,12 @@ class Batches:
         """The next documents, read and cut; empty at the end."""
         batch: list[Prepared | Failed] = []
         chunks = 0
-        with self._setup.everything(self._run.generation) as snapshot:
+        with (
+            self._setup.everything(self._run.generation) as snapshot,
+            self.answering(snapshot) as answering,
+        ):
             for each in todo:
-                item = self.prepare(each, snapshot)
+                item = self.prepare(each, snapshot, answering)
                 if self._setup.rest and not self._setup.rest.is_still(each.listed):
                     continue
                 batch.append(item)
@@ -115,7 +128,8 @@ class Batches:
         except EmbedderError as error:
             problem = replace(problem_of(item.todo.listed.id, error), status=Status.CRASHED)
             hashed = item.document.source_hash if isinstance(item, Prepared) else ""
-            failed = fail(item.todo, self._pipeline, hashed, problem)
+            with self._setup.everything() as answering:
+                failed = still_served(fail(item.todo, self._pipeline, hashed, problem), answering)
             return replace(failed, record=self._setup.judged(failed.record)), {}
 
 

@@ -46,6 +46,9 @@ class Difference:
     touched: tuple[DocumentRecord, ...]
     """Same bytes, other time: only the record changes."""
     unchanged: int
+    """Known failures aside."""
+    failed_before: frozenset[str]
+    """Ids of known failures: what their sources have now can't be read, as the last sync said."""
     problems: tuple[Problem, ...]
     """Of listing and reading; such documents stay as they are."""
     known: int
@@ -60,6 +63,7 @@ class _Comparison:
     todo: list[Todo] = field(default_factory=list)
     touched: list[DocumentRecord] = field(default_factory=list)
     unchanged: int = 0
+    failed_before: set[str] = field(default_factory=set)
     problems: list[Problem] = field(default_factory=list)
     is_elsewhere: bool = False
     """The source that is looked at was moved: its documents have other addresses."""
@@ -78,7 +82,7 @@ class _Comparison:
             self.todo.append(Todo(source, listed, "added", None))
             return
         if self._is_known_failure(listed, record):
-            self.unchanged += 1
+            self.failed_before.add(listed.id)
             return
         if not record.failed_hash and self._is_trusted(listed, record):
             if self._is_current(record):
@@ -97,7 +101,7 @@ class _Comparison:
             self.problems.append(problem_of(listed.id, error))
             return
         if self._is_known_failure(listed, record, source_hash):
-            self.unchanged += 1
+            self.failed_before.add(listed.id)
         elif (
             record.source_hash == source_hash
             and not record.failed_hash
@@ -197,6 +201,7 @@ def compare(
         removed=tuple(gone),
         touched=tuple(comparison.touched),
         unchanged=comparison.unchanged,
+        failed_before=frozenset(comparison.failed_before),
         problems=tuple(comparison.problems),
         known=sum(1 for record in known.values() if record.version),
     )

@@ -9,11 +9,13 @@ from pathlib import Path
 
 from merestone.embedding.cache import EmbeddingCache
 from merestone.indexing.batches import Batches, wanted_inputs
+from merestone.indexing.closing import closed_notes
 from merestone.indexing.completion import complete, doubt_rules
 from merestone.indexing.preparation import Prepared
 from merestone.indexing.resting import Rest
 from merestone.indexing.run import Run
 from merestone.indexing.setup import Setup
+from merestone.indexing.standing import OUTSIDE, WHOLE, outside_json, outside_problems
 from merestone.indexing.survey import guard_deletions, survey
 from merestone.indexing.target import Target, target_of
 from merestone.indexing.vectors import EmbedderChangedError, Tally
@@ -24,9 +26,11 @@ from merestone.types import (
     Delete,
     Embedder,
     EmbedderIdentity,
+    Finding,
     LibrarySettings,
     ProgressCallback,
     Snapshot,
+    SourceError,
     Store,
     SyncReport,
 )
@@ -54,28 +58,31 @@ class Indexer:
         paths: Sequence[str | Path] = (),
         *,
         full_hash: bool = False,
-        allow_deletions: bool = True,
+        allow_deletions: bool = False,
         progress: ProgressCallback = lambda _: None,
     ) -> SyncReport:
         """What a sync would do. Documents are read and cut; nothing is embedded or stored.
 
-        Without ``allow_deletions`` it refuses what :meth:`sync` would refuse.
+        What :meth:`sync` would refuse is planned too, and the report says so.
         """
         setup = self._setup
         target = self._target(paths)
         with setup.pipeline() as pipeline, self._made(target) as snapshot:
             run = survey(setup, paths, pipeline, target, snapshot, full_hash, progress)
-            guard_deletions(run.difference, allow_deletions)
+            refusal = _refusal(run, allow_deletions)
             batches = Batches(setup, run, pipeline)
             seen: set[str] = set()
-            for todo in run.difference.todo:
-                item = batches.prepare(todo, snapshot)
-                if isinstance(item, Prepared):
-                    _foresee(item, run, snapshot, seen)
-                run.note(item)
+            with batches.answering(snapshot) as answering:
+                for todo in run.difference.todo:
+                    item = batches.prepare(todo, snapshot, answering)
+                    wanted = (
+                        _foresee(item, run, snapshot, seen) if isinstance(item, Prepared) else None
+                    )
+                    run.note(item, wanted)
             for record, chunks in run.removed:
                 run.remove(record, chunks)
-            return run.report(setup.library_version())
+            run.notes += closed_notes(run.access, setup.policy)
+            return replace(run.report(setup.library_version()), refusal=refusal)
 
     def sync(
         self,
@@ -125,11 +132,18 @@ class Indexer:
             for batch in batches:
                 batches.store(batch, writer)
             complete(setup, writer, run, is_whole=not paths, allow_losses=allow_deletions)
+        run.notes += closed_notes(run.access, setup.policy)
         report = run.report(setup.library_version())
-        if run.changes or run.notes:
+        if run.changes or run.notes or self._had_problems_outside():
             summary = _summary(report, run.supply.tally)
-            setup.store.journal("sync", {**summary, "embedder": target.identity.base})
+            seen = {OUTSIDE: outside_json(run.outside), WHOLE: not paths}
+            setup.store.journal("sync", {**summary, **seen, "embedder": target.identity.base})
         return report
+
+    def _had_problems_outside(self) -> bool:
+        """True if the last syncs could not look at everything: that they can now is news."""
+        with self._setup.everything() as snapshot:
+            return snapshot is not None and bool(outside_problems(snapshot))
 
     def remove(self, documents: Sequence[str]) -> None:
         """Drop documents, and leave them out until a sync names them."""
@@ -173,8 +187,18 @@ class Indexer:
         return self._setup.everything(target.number)
 
 
-def _foresee(item: Prepared, run: Run, snapshot: Snapshot | None, seen: set[str]) -> None:
-    """Count what a document would take of inputs that are not among ``seen``, and add them."""
+def _refusal(run: Run, allow_deletions: bool) -> Finding | None:
+    """Why a sync would not carry the plan out."""
+    try:
+        guard_deletions(run.difference, allow_deletions)
+    except SourceError as error:
+        return Finding(error.code, None, error.message, error.remedy)
+    return None
+
+
+def _foresee(item: Prepared, run: Run, snapshot: Snapshot | None, seen: set[str]) -> int:
+    """Count what a document would take of inputs that are not among ``seen``, and add them; the
+    number to embed."""
     inputs = wanted_inputs([item])
     wanted = {value: part for value, part in inputs.items() if value not in seen}
     seen.update(wanted)
@@ -183,6 +207,7 @@ def _foresee(item: Prepared, run: Run, snapshot: Snapshot | None, seen: set[str]
     tally.cached += len(held)
     tally.embedded += len(wanted) - len(held)
     tally.tokens += sum(part.tokens for value, part in wanted.items() if value not in held)
+    return len(wanted) - len(held)
 
 
 def _summary(report: SyncReport, tally: Tally) -> dict[str, object]:

@@ -20,6 +20,7 @@ from merestone.indexing.sources import (
 from merestone.storage import faults
 from merestone.text.anchoring import edits_between
 from merestone.types import (
+    ChangeReason,
     ChunkRow,
     Counts,
     Document,
@@ -46,6 +47,8 @@ class Prepared:
     new: frozenset[str]
     """Ids of the chunks whose vectors the library must be given."""
     counts: Counts
+    """Against what readers have of it."""
+    reason: ChangeReason | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +62,14 @@ class Failed:
 
 
 def prepare(
-    todo: Todo, pipeline: Pipeline, snapshot: Snapshot | None, max_bytes: int
+    todo: Todo,
+    pipeline: Pipeline,
+    snapshot: Snapshot | None,
+    max_bytes: int,
+    answering: Snapshot | None = None,
 ) -> Prepared | Failed:
-    """Read, cut and compare one document."""
+    """Read, cut and compare one document. ``answering`` is what readers have where ``snapshot``
+    is of a generation in the making."""
     listed = todo.listed
     source_hash = ""
     try:
@@ -89,15 +97,48 @@ def prepare(
     rows = pipeline.rows(document, cutting)
     stored = snapshot.inputs(listed.id) if snapshot else {}
     origin = todo.moved_from
-    left_behind = len(snapshot.inputs(origin.id)) if snapshot and origin else 0
+    served = answering or snapshot
+    left_behind = len(served.inputs(origin.id)) if served and origin else 0
     return Prepared(
         todo=todo,
         document=document,
         record=_record(todo, document, pipeline),
         rows=rows,
         new=frozenset(row.chunk.id for row in rows if stored.get(row.chunk.id) != row.input_hash),
-        counts=_counts(rows, stored) + Counts(removed=left_behind),
+        counts=counts_of(rows, served.inputs(listed.id) if served else {})
+        + Counts(removed=left_behind),
+        reason=_reason(todo, document, served, is_making=answering is not None),
     )
+
+
+def _reason(
+    todo: Todo, document: Document, served: Snapshot | None, *, is_making: bool
+) -> ChangeReason | None:
+    held = served.record(document.id) if served and todo.change == "changed" else None
+    if held is None:
+        return None
+    if held.source_hash != document.source_hash:
+        return "text"
+    if is_making:
+        return "embedder"
+    return "cutting" if held.version == document.version else "reading"
+
+
+def still_served(failed: Failed, answering: Snapshot | None) -> Failed:
+    """A failure that says which version goes on answering, if there is one."""
+    problem = told_with_version(failed.problem, answering)
+    return replace(failed, problem=problem, record=replace(failed.record, problem=problem))
+
+
+def told_with_version(problem: Problem, answering: Snapshot | None) -> Problem:
+    """``problem`` with the day of the version that is served nevertheless, if there is one."""
+    record = answering.record(problem.document) if answering else None
+    if answering is None or record is None or not record.version:
+        return problem
+    times = [entry.time for entry in answering.history(record.id) if entry.version]
+    of_day = f" of {times[-1][:10]}" if times else ""
+    message = f"{problem.message} Its version{of_day} is still served."
+    return replace(problem, message=message)
 
 
 def edits_of(item: Prepared, *snapshots: Snapshot | None) -> tuple[SharedRun, ...]:
@@ -191,7 +232,8 @@ def _shortcoming(document: Document) -> Problem | None:
     return unreadable_access(document.id, document.metadata)
 
 
-def _counts(rows: tuple[ChunkRow, ...], stored: Mapping[str, str]) -> Counts:
+def counts_of(rows: tuple[ChunkRow, ...], stored: Mapping[str, str]) -> Counts:
+    """What became of the chunks of a document that had ``stored``: input hashes by chunk id."""
     ids = {row.chunk.id: row.input_hash for row in rows}
     kept = sum(1 for chunk, value in ids.items() if stored.get(chunk) == value)
     common = sum(1 for chunk in ids if chunk in stored)

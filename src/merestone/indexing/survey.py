@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from merestone.indexing.closing import AccessTally
 from merestone.indexing.difference import Difference, compare
 from merestone.indexing.pipeline import Pipeline
+from merestone.indexing.preparation import told_with_version
 from merestone.indexing.run import Run
 from merestone.indexing.setup import Setup
 from merestone.indexing.sources import Look, StoredSource, list_sources, scope_of
@@ -52,7 +54,7 @@ def survey(
         records = list(served.values())
         if target.is_making:
             records = list(snapshot.records()) if snapshot else []
-        listings = _listings(setup, scope, {} if full_hash else served)
+        listings = _listings(setup, scope, served, full_hash)
 
         def difference_to(known: Iterable[DocumentRecord]) -> Difference:
             return compare(
@@ -72,12 +74,16 @@ def survey(
         if target.is_making:
             seen = difference_to(served.values())
             difference = _as_readers_see(difference, seen, served)
+        said = answering.said_count() if answering else 0
         removed = [(record, _chunk_count(answering, record.id)) for record in difference.removed]
+        problems = [told_with_version(each, answering) for each in difference.problems]
     supply = VectorSupply(setup.embedder, target.identity, setup.cache, pipeline.mode, setup.donor)
     run = Run(difference, supply, progress, target.number, target.is_making, removed)
+    run.access = _access_tally(run, records, served, said, len(known))
     _judge(setup, run, records, scope)
-    for problem in difference.problems:
+    for problem in problems:
         run.problems.append(problem)
+        run.outside.append(problem)
         run.changes.append(DocumentChange(problem.document, "failed"))
         run.failed += 1
         run.retry = True
@@ -97,16 +103,47 @@ def _judge(setup: Setup, run: Run, records: Sequence[DocumentRecord], scope: Sco
         judged = setup.judged(record)
         if judged.access != record.access:
             run.reclassified.append(judged)
+            run.access.judge(judged)
             run.changes.append(DocumentChange(record.id, "access"))
 
 
-def _listings(setup: Setup, scope: Scope, known: Mapping[str, DocumentRecord]) -> list[Listing]:
-    stamps = {record.id: record.stamp for record in known.values() if record.stamp}
-    max_bytes = setup.max_bytes
+def _access_tally(
+    run: Run,
+    records: Sequence[DocumentRecord],
+    served: Mapping[str, DocumentRecord],
+    said: int,
+    known: int,
+) -> AccessTally:
+    """Who may read the documents as they are, without those that are gone. ``said`` of all
+    ``known`` ones are stored with a word on that."""
+    before = {record.id: record.access for record in served.values() if record.version}
+    tally = AccessTally(
+        before=before,
+        is_anything_said=said > 0,
+        elsewhere=known - len(served),
+        said_elsewhere=said - sum(1 for record in served.values() if record.access),
+    )
+    for record in records:
+        tally.judge(record)
+    for record, _ in run.removed:
+        tally.drop(record.id)
+    for todo in run.difference.todo:
+        if todo.moved_from:
+            before[todo.listed.id] = todo.moved_from.access
+            tally.drop(todo.moved_from.id)
+    return tally
+
+
+def _listings(
+    setup: Setup, scope: Scope, served: Mapping[str, DocumentRecord], full_hash: bool
+) -> list[Listing]:
+    trusted = () if full_hash else served.values()
+    stamps = {record.id: record.stamp for record in trusted if record.stamp}
+    held = frozenset(record.id for record in served.values() if record.version)
     if setup.donor:
         return [StoredSource(setup.donor).scan(Look(scope))]
     faults.reach("before-list")
-    listings = list_sources(setup.settings.sources, Look(scope, stamps, max_bytes))
+    listings = list_sources(setup.settings.sources, Look(scope, stamps, setup.max_bytes, held))
     faults.reach("after-list")
     return [setup.rest.settle(each) for each in listings] if setup.rest else listings
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from merestone.indexing.pipeline import Pipeline
-from merestone.indexing.preparation import Failed, Prepared
-from merestone.types import Counts, ExtractionError, Snapshot
+from merestone.indexing.preparation import Failed, Prepared, counts_of
+from merestone.types import ExtractionError, Snapshot
 
 
 def take_over(failed: Failed, pipeline: Pipeline, answering: Snapshot | None) -> Prepared | Failed:
@@ -33,5 +33,6 @@ def take_over(failed: Failed, pipeline: Pipeline, answering: Snapshot | None) ->
         ),
         rows=rows,
         new=frozenset(row.chunk.id for row in rows),
-        counts=Counts(added=len(rows)),
+        counts=counts_of(rows, answering.inputs(identifier) if answering else {}),
+        reason="embedder",
     )

@@ -2,7 +2,7 @@
 
 from merestone.retrieval.budget import Budget, allow
 from merestone.retrieval.citation import place
-from merestone.retrieval.evidence import Wanted, context, contexts
+from merestone.retrieval.evidence import Evidence, context, find_evidence
 from merestone.retrieval.filters import Where, parse_filter, read_filter
 from merestone.retrieval.reference import Reference, show
 from merestone.retrieval.reranking import Reranking
@@ -13,14 +13,14 @@ from merestone.retrieval.sides import Mode
 __all__ = [
     "MODES",
     "Budget",
+    "Evidence",
     "Mode",
     "Reference",
     "Reranking",
-    "Wanted",
     "Where",
     "allow",
     "context",
-    "contexts",
+    "find_evidence",
     "history",
     "parse_filter",
     "place",

@@ -51,7 +51,8 @@ def annotated_span(snapshot: Snapshot, value: Mapping[str, JSON]) -> SpanReferen
         position = positions[0] if positions else None
         start, end = (int(position["start"]), int(position["end"])) if position else (-1, -1)
     except (KeyError, ValueError, TypeError, AttributeError) as error:
-        raise _invalid(repr(error)) from error
+        missing = isinstance(error, KeyError)
+        raise _invalid(f"it has no {error}" if missing else str(error)) from error
     if not quotes and position is None:
         raise _invalid("its target has no selector of text")
     document = _document(snapshot, target)

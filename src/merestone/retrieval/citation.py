@@ -60,16 +60,26 @@ class CitedDocuments:
 def cite(document: Cited, chunks: Sequence[Chunk]) -> Citation:
     """The citation of one chunk, or of the span over several of one document that touch; without
     a link, which :meth:`Cited.linked` adds."""
-    first = min(chunks, key=lambda chunk: chunk.start)
-    start, end = first.start, max(chunk.end for chunk in chunks)
-    lines = [chunk.lines for chunk in chunks if chunk.lines]
+    return cite_span(document, chunks, *reach_of(chunks), lines_of(chunks), pages_of(chunks))
+
+
+def cite_span(
+    document: Cited,
+    chunks: Sequence[Chunk],
+    start: int,
+    end: int,
+    lines: tuple[int, int] | None,
+    pages: tuple[int, ...],
+) -> Citation:
+    """The citation of ``document.text[start:end]``, which ``chunks`` hold and which stands on
+    these lines and pages."""
     return Citation(
-        document=first.document,
-        version=first.version,
+        document=chunks[0].document,
+        version=chunks[0].version,
         title=document.title,
         heading_path=common_path(chunks),
-        pages=tuple(sorted({page for chunk in chunks for page in chunk.pages})),
-        lines=(min(a for a, _ in lines), max(b for _, b in lines)) if lines else None,
+        pages=pages,
+        lines=lines,
         start=start,
         end=end,
         quote=document.text[start:end],
@@ -78,6 +88,22 @@ def cite(document: Cited, chunks: Sequence[Chunk]) -> Citation:
         uri=document.uri,
         edition=document.edition,
     )
+
+
+def reach_of(chunks: Sequence[Chunk]) -> tuple[int, int]:
+    """Where the first of ``chunks`` begins and the last ends."""
+    return min([chunk.start for chunk in chunks]), max([chunk.end for chunk in chunks])
+
+
+def lines_of(chunks: Sequence[Chunk]) -> tuple[int, int] | None:
+    """The first and the last line of ``chunks``, where they have lines."""
+    lines = [chunk.lines for chunk in chunks if chunk.lines]
+    return (min(first for first, _ in lines), max(last for _, last in lines)) if lines else None
+
+
+def pages_of(chunks: Sequence[Chunk]) -> tuple[int, ...]:
+    """The pages that ``chunks`` stand on, in order."""
+    return tuple(sorted({page for chunk in chunks for page in chunk.pages}))
 
 
 def common_path(chunks: Sequence[Chunk]) -> tuple[str, ...]:

@@ -30,9 +30,12 @@ class _Words:
     def __init__(self, chunk: Chunk) -> None:
         read = units_of(chunk)
         self.terms = read.terms
-        self.own = read.words
+        self.own = read.holders.keys()
         self.path = chunk.heading_path
-        self.all = self.own.union(*map(_heading_terms, chunk.heading_path))
+
+    def hold(self, term: str) -> bool:
+        """True if it stands in the chunk or its headings."""
+        return term in self.own or any(term in _heading_terms(head) for head in self.path)
 
     @cached_property
     def runs(self) -> Counter[tuple[str, ...]]:
@@ -70,7 +73,9 @@ def collapse(chunks: Sequence[Chunk], query_terms: Sequence[str]) -> dict[str, s
 
 def _is_copy(words: _Words, other: _Words, asked: frozenset[str]) -> bool:
     """True if ``words``, of about as many terms at most, says nothing that ``other`` does not."""
-    if not words.own <= other.all or not asked & words.all <= other.all:
+    if not all(map(other.hold, words.own)):
+        return False
+    if not all(other.hold(term) for term in asked if words.hold(term)):
         return False
     if len(words.terms) < SHORT and words.path != other.path:
         return False
@@ -80,5 +85,5 @@ def _is_copy(words: _Words, other: _Words, asked: frozenset[str]) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _heading_terms(heading: str) -> tuple[str, ...]:
-    return tuple(terms(heading))
+def _heading_terms(heading: str) -> frozenset[str]:
+    return frozenset(terms(heading))

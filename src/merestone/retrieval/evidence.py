@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 from merestone.embedding.likeness import VectorStore
 from merestone.retrieval.citation import CitedDocuments
-from merestone.retrieval.expansion import Expansion, Piece
+from merestone.retrieval.expansion import expand
 from merestone.retrieval.filtering import apply_filter, near_misses
-from merestone.retrieval.packing import Packer, Taken, fully_held
+from merestone.retrieval.packing import Filling, Packing, fully_held
 from merestone.retrieval.passages import Passages
-from merestone.retrieval.ranking import Ranked, Ranker, Ranking, rank
+from merestone.retrieval.ranking import Ranked, Ranker, Ranking, Request, rank
 from merestone.retrieval.relevance import Judgement, judge_answer
 from merestone.retrieval.reranking import Reranking, rerank_chunks, rerank_passages
 from merestone.retrieval.searching import check_question, rows
-from merestone.retrieval.surroundings import Surroundings
 from merestone.retrieval.trace import Trace
 from merestone.types import (
     JSON,
@@ -34,6 +32,8 @@ from merestone.types import (
 
 CANDIDATES = 50
 """Chunks whose units may become passages."""
+THE_REST = "the rest: "
+"""Begins the reason of a decision about a chunk of which a part is served."""
 
 
 def context(
@@ -59,13 +59,13 @@ def context(
     ``precise`` stops earlier: below the share of the best score, and after so many passages, that
     ``settings`` say. ``kept`` holds vectors that serve every question.
     """
-    (made,) = contexts(
+    _check_budget(budget)
+    found = find_evidence(
         snapshot,
         embedder,
         tokenizer,
         settings,
         query,
-        wanted=[Wanted(budget, precise)],
         mode=mode,
         where=where,
         cited=cited,
@@ -74,24 +74,16 @@ def context(
         ranker=ranker,
         kept=kept,
     )
-    return made
+    return found.fill(budget, precise=precise)
 
 
-class Wanted(NamedTuple):
-    """How much of a question's passages is wanted."""
-
-    budget: int
-    precise: bool = False
-
-
-def contexts(
+def find_evidence(
     snapshot: Snapshot,
     embedder: Embedder,
     tokenizer: Tokenizer,
     settings: RetrievalSettings,
     query: str,
     *,
-    wanted: Sequence[Wanted],
     mode: str,
     where: Filter | None,
     cited: bool = True,
@@ -99,66 +91,80 @@ def contexts(
     reranking: Reranking | None = None,
     ranker: Ranker = rank,
     kept: VectorStore | None = None,
-) -> list[ContextResult]:
-    """What :func:`context` gives for each of ``wanted``; all but the packing is done once."""
+) -> Evidence:
+    """What :func:`context` does before it looks at the budget."""
     asked = check_question(query, CANDIDATES, mode)
-    for budget, _ in wanted:
-        if not isinstance(budget, int) or budget < 0:
-            raise SettingsError(
-                "invalid-budget",
-                f"The budget of {budget!r} tokens is not a whole number from 0 on.",
-                "Change it.",
-            )
     trace = Trace(explain)
     told = apply_filter(snapshot, where, trace)
-    ranking = ranker(
-        snapshot,
-        embedder,
-        settings,
-        query,
-        k=CANDIDATES,
-        mode=asked,
-        where=where,
-        least=0,
-        trace=trace,
-    )
-    packing = Packing(snapshot, embedder.tokenizer, tokenizer, settings)
-    if reranking is not None:
-        ranking = packing.reranked(ranking, query, reranking, trace)
+    request = Request(query, CANDIDATES, asked, where)
+    ranking = ranker(snapshot, embedder, settings, request, trace)
+    documents = CitedDocuments(snapshot, settings.editor)
+    own = embedder.tokenizer
+    if reranking is not None and reranking.settings.on == "chunks":
+        ranking = rerank_chunks(ranking, query, reranking, trace)
+    elif reranking is not None:
+        expanded = expand(snapshot, ranking, documents, own, settings)
+        ranking = rerank_passages(expanded, documents, query, reranking, trace)
     judged = judge_answer(snapshot, embedder, settings, ranking, query, None, trace, kept)
-    ranking = judged.ranking
-    results = []
-    for budget, precise in wanted:
+    if explain and where is not None:
+        missed = near_misses(snapshot, embedder, settings, query, asked, where)
+        trace.amend("filter", near_misses=missed)
+    expanded = expand(snapshot, judged.ranking, documents, own, settings)
+    packing = Packing(expanded, Passages(snapshot, documents), tokenizer, settings, cited=cited)
+    notes = (*told, *judged.ranking.found.notes, *judged.notes)
+    return Evidence(query, snapshot.library_version, settings.expand, judged, packing, notes, trace)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What there is for a question, the same at every budget."""
+
+    query: str
+    library_version: int
+    rule: str
+    """How units become passages."""
+    judged: Judgement
+    packing: Packing
+    """Of the ranking that was judged."""
+    notes: tuple[str, ...]
+    trace: Trace
+    """Of what was done so far."""
+
+    def fill(self, budget: int, precise: bool = False) -> ContextResult:
+        """As much of it as ``budget`` holds."""
+        _check_budget(budget)
+        trace, ranking = self.trace.copy(), self.judged.ranking
         with trace.stage("pack") as entry:
-            made, text, tokens, filling = packing.pack(
-                ranking, budget, precise=precise, cited=cited
-            )
-            entry.update(rule=settings.expand, precise=precise, tokens=tokens)
-            if explain:
+            made, text, tokens, filling = self.packing.pack(budget, precise=precise)
+            entry.update(rule=self.rule, precise=precise, tokens=tokens)
+            if trace.is_wanted:
                 entry["pieces"] = filling.rows()
         decisions = tuple(decision(each, made, filling) for each in ranking.ranked)
-        if explain:
-            trace.amend("candidates", ranked=_fates(judged, decisions))
-            if where is not None:
-                missed = near_misses(snapshot, embedder, settings, query, asked, where)
-                trace.amend("filter", near_misses=missed)
-        results.append(
-            ContextResult(
-                query=query,
-                budget=budget,
-                tokens=tokens,
-                text=text,
-                passages=tuple(_with_relevance(passage, ranking) for passage in made),
-                left_out=(*_left_out(ranking, decisions), *_refused(judged)),
-                library_version=snapshot.library_version,
-                decisions=decisions,
-                mode=ranking.found.mode,
-                notes=(*told, *ranking.found.notes, *judged.notes),
-                trace=trace.entries,
-                verdict=judged.verdict,
-            )
+        if trace.is_wanted:
+            trace.amend("candidates", ranked=_fates(self.judged, decisions))
+        return ContextResult(
+            query=self.query,
+            budget=budget,
+            tokens=tokens,
+            text=text,
+            passages=tuple(_with_relevance(passage, ranking) for passage in made),
+            left_out=(*_left_out(ranking, decisions), *_refused(self.judged)),
+            library_version=self.library_version,
+            decisions=decisions,
+            mode=ranking.found.mode,
+            notes=self.notes,
+            trace=trace.entries,
+            verdict=self.judged.verdict,
         )
-    return results
+
+
+def _check_budget(budget: int) -> None:
+    if not isinstance(budget, int) or budget < 0:
+        raise SettingsError(
+            "invalid-budget",
+            f"The budget of {budget!r} tokens is not a whole number from 0 on.",
+            "Change it.",
+        )
 
 
 def _fates(judged: Judgement, decisions: Sequence[Decision]) -> list[JSON]:
@@ -166,108 +172,6 @@ def _fates(judged: Judgement, decisions: Sequence[Decision]) -> list[JSON]:
     held = {each.chunk for each in decisions if each.outcome != "out"}
     reasons = {each.chunk: each.reason for each in decisions} | judged.refusals
     return rows(judged.whole, held, reasons, "never offered")
-
-
-@dataclass
-class Filling:
-    """What became of the pieces that were offered."""
-
-    taken: list[Taken] = field(default_factory=list)
-    reasons: dict[str, str] = field(default_factory=dict)
-    """By chunk id, why the best of its units is not in."""
-    stopped: str = "its best part stands in a better candidate"
-    """Why nothing more was offered."""
-
-    def note(self, taken: Taken) -> None:
-        self.taken.append(taken)
-        if taken.outcome in ("out", "copy"):
-            self.refuse(taken.piece, taken.reason)
-
-    def refuse(self, piece: Piece, reason: str) -> None:
-        self.reasons.setdefault(piece.hit.chunk.id, reason)
-
-    def rows(self) -> list[JSON]:
-        return [
-            {
-                "document": each.piece.document,
-                "start": each.piece.start,
-                "end": each.piece.end,
-                "expanded": each.piece.way,
-                "score": round(each.piece.hit.score, 6),
-                "outcome": each.outcome,
-                "reason": each.reason,
-            }
-            for each in self.taken
-        ]
-
-
-class Packing:
-    """Expands the units of rankings of one snapshot and packs them."""
-
-    def __init__(
-        self,
-        snapshot: Snapshot,
-        own: Tokenizer,
-        tokenizer: Tokenizer,
-        settings: RetrievalSettings,
-    ) -> None:
-        """Limits of expansion are counted by ``own``, the budget by ``tokenizer``."""
-        self._snapshot = snapshot
-        self._own = own
-        self._tokenizer = tokenizer
-        self._settings = settings
-        self._documents = CitedDocuments(snapshot, settings.editor)
-        self._passages = Passages(snapshot, self._documents)
-
-    def pack(
-        self, ranking: Ranking, budget: int, *, precise: bool, cited: bool = True
-    ) -> tuple[tuple[Passage, ...], str, int, Filling]:
-        """Passages, text, its tokens, and what became of each piece."""
-        expansion = self._expansion(ranking)
-        packer = Packer(self._passages, self._tokenizer, budget, cited=cited)
-        filling = self._fill(ranking, expansion, packer, precise)
-        made, text, tokens, withdrawn = packer.finish()
-        for piece in withdrawn:
-            filling.refuse(piece, "the whole text was over the budget with it")
-        made = tuple(
-            replace(each, citation=self._documents.of(each.document).linked(each.citation))
-            for each in made
-        )
-        return made, text, tokens, filling
-
-    def reranked(self, ranking: Ranking, query: str, reranking: Reranking, trace: Trace) -> Ranking:
-        """``ranking`` in the reranker's order, by chunks or by what their units are expanded to,
-        as its settings say."""
-        if reranking.settings.on == "chunks":
-            return rerank_chunks(ranking, query, reranking, trace)
-        expansion = self._expansion(ranking)
-        return rerank_passages(ranking, expansion, self._documents, query, reranking, trace)
-
-    def _expansion(self, ranking: Ranking) -> Expansion:
-        surroundings = Surroundings(self._snapshot, (each.chunk for each in ranking.ranked))
-        return Expansion(surroundings, self._documents, self._own, self._settings)
-
-    def _fill(
-        self, ranking: Ranking, expansion: Expansion, packer: Packer, precise: bool
-    ) -> Filling:
-        """Offer what the units become to ``packer``, best first. Where an expanded range does not
-        fit, the bare unit may."""
-        filling = Filling()
-        best = ranking.units[0].score if ranking.units else 0.0
-        share, most = self._settings.precise_share, self._settings.precise_passages
-        for hit in ranking.units:
-            if precise and hit.score < share * best:
-                filling.stopped = f"below {share:.2f} of the best score"
-                break
-            if packer.is_full:
-                filling.stopped = "the budget is full"
-                break
-            for piece in expansion.pieces(hit):
-                taken = packer.offer(piece, most if precise else None)
-                filling.note(taken)
-                if taken.outcome != "out":
-                    break
-        return filling
 
 
 def decision(each: Ranked, passages: tuple[Passage, ...], filling: Filling) -> Decision:
@@ -279,7 +183,7 @@ def decision(each: Ranked, passages: tuple[Passage, ...], filling: Filling) -> D
         return Decision(chunk.id, chunk.document, score, "out", why)
     if held:
         return Decision(chunk.id, chunk.document, score, "in", "all of it")
-    return Decision(chunk.id, chunk.document, score, "shortened", f"the rest: {why}")
+    return Decision(chunk.id, chunk.document, score, "shortened", f"{THE_REST}{why}")
 
 
 def _with_relevance(passage: Passage, ranking: Ranking) -> Passage:

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from merestone.retrieval.citation import CitedDocuments
 from merestone.retrieval.focus import FocusedUnit
+from merestone.retrieval.ranking import Ranking
 from merestone.retrieval.surroundings import PlacedUnit, Surroundings
-from merestone.types import Chunk, ContextSpan, RetrievalSettings, SettingsError, Tokenizer
+from merestone.types import (
+    Chunk,
+    ContextSpan,
+    RetrievalSettings,
+    SettingsError,
+    Snapshot,
+    Tokenizer,
+)
 
 _RULE = re.compile(r"(structure|none|section|parent)|(window|neighbours):(\d{1,3})")
 _CHARS_PER_TOKEN = 16
@@ -26,9 +34,9 @@ class Rule:
     count: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """A range of one document that may go into the context."""
+    """A range of one document that may go into the context. It is itself alone."""
 
     start: int
     end: int
@@ -58,6 +66,32 @@ def parse_rule(text: str) -> Rule:
     return Rule(match[1] or match[2], int(match[3] or 0))
 
 
+class Expanded:
+    """The units of a ranking, best first, and what each may become: found once, as far as they
+    are looked at."""
+
+    def __init__(self, ranking: Ranking, expansion: Expansion) -> None:
+        self.ranking = ranking
+        self.units = ranking.units
+        self._expansion = expansion
+        self._wide: dict[int, Piece | None] = {}
+        self._bare: dict[int, Piece] = {}
+
+    def pieces(self, place: int) -> Iterator[Piece]:
+        """What the unit at ``place`` may become, largest first: the expanded range, then the bare
+        unit. Ask by rising place: a piece reaches into chunks that better ones have read."""
+        hit = self.units[place]
+        if place not in self._wide:
+            self._wide[place] = self._expansion.wide(hit)
+        wide = self._wide[place]
+        if wide is not None:
+            yield wide
+        if wide is None or wide.way != "chunk":
+            if place not in self._bare:
+                self._bare[place] = self._expansion.bare(hit)
+            yield self._bare[place]
+
+
 class Expansion:
     """Makes pieces of units, within their document and by the asker's snapshot."""
 
@@ -74,25 +108,22 @@ class Expansion:
         self._settings = settings
         self._rule = parse_rule(settings.expand)
 
-    def pieces(self, hit: FocusedUnit) -> Iterator[Piece]:
-        """What ``hit`` may become, largest first: the expanded range, then the bare unit."""
-        wide = self._wide(hit)
-        if wide is not None:
-            yield wide
-        if wide is None or wide.way != "chunk":
-            yield self.whole(hit, hit.unit.start, hit.unit.end, "unit")
+    def bare(self, hit: FocusedUnit) -> Piece:
+        """The unit alone."""
+        return self._piece(hit, hit.unit.start, hit.unit.end, "unit")
 
-    def whole(self, hit: FocusedUnit, start: int, end: int, way: str) -> Piece:
+    def _piece(self, hit: FocusedUnit, start: int, end: int, way: str) -> Piece:
         """The piece of a range of the hit's document, its outer white space left off."""
         chunks = self._surroundings.chunks(hit.chunk, start, end)
         text = self._documents.of(hit.chunk.document).text[start:end]
         end = start + len(text.rstrip()) or end
         start += len(text) - len(text.lstrip())
         reach = self._surroundings.between(hit.chunk, start, end, self._settings.gap_units)
-        piece = Piece(start, end, reach, hit, tuple(chunks), way)
-        return replace(piece, context=self._context(piece))
+        context = self._context(hit, start, end)
+        return Piece(start, end, reach, hit, tuple(chunks), way, context)
 
-    def _wide(self, hit: FocusedUnit) -> Piece | None:
+    def wide(self, hit: FocusedUnit) -> Piece | None:
+        """The unit with what the rule adds to it; ``None`` if that is nothing."""
         rule = self._rule
         if rule.name == "structure":
             return self._by_structure(hit)
@@ -154,7 +185,7 @@ class Expansion:
         first, last = self._fitting(units, at, limit)
         if last - first < 2:
             return None
-        return self.whole(hit, units[first].unit.start, units[last - 1].unit.end, way)
+        return self._piece(hit, units[first].unit.start, units[last - 1].unit.end, way)
 
     def _fitting(self, units: Sequence[PlacedUnit], at: int, limit: int) -> tuple[int, int]:
         """The largest run of ``units`` around ``at`` within ``limit`` tokens, grown behind and
@@ -184,14 +215,14 @@ class Expansion:
         if at is None:
             return None
         wide = units[max(0, at - count) : at + count + 1]
-        return self.whole(hit, wide[0].unit.start, wide[-1].unit.end, "window")
+        return self._piece(hit, wide[0].unit.start, wide[-1].unit.end, "window")
 
     def _neighbours(self, hit: FocusedUnit, count: int) -> Piece:
         first = last = hit.chunk
         for _ in range(count):
             first = self._surroundings.chunk(first.document, first.ordinal - 1) or first
             last = self._surroundings.chunk(last.document, last.ordinal + 1) or last
-        return self.whole(hit, first.start, last.end, "neighbours")
+        return self._piece(hit, first.start, last.end, "neighbours")
 
     def _section(self, hit: FocusedUnit) -> tuple[int, int]:
         """The section of the unit; where a narrower structure is known, the run of chunks under
@@ -213,34 +244,45 @@ class Expansion:
                 last = behind
         return first.start, last.end
 
-    def _context(self, piece: Piece) -> tuple[ContextSpan, ...]:
-        """What a reader of the piece alone would miss, and is not in it."""
-        unit, chunk = piece.hit.unit, piece.hit.chunk
+    def _context(self, hit: FocusedUnit, start: int, end: int) -> tuple[ContextSpan, ...]:
+        """What a reader of that range alone would miss, and is not in it."""
+        unit, chunk = hit.unit, hit.chunk
         wanted = {"signature"}
         if unit.kind == "table_row":
             wanted |= {"table_header", "caption"}
-        if unit.kind == "list_item" or piece.start <= chunk.start:
+        if unit.kind == "list_item" or start <= chunk.start:
             wanted.add("lead_in")
         spans = [
             span
             for span in chunk.context
-            if span.role in wanted
-            and (span.start is None or not piece.start <= span.start < piece.end)
+            if span.role in wanted and (span.start is None or not start <= span.start < end)
         ]
         if unit.kind == "table_row" and not any(span.role == "table_header" for span in spans):
-            spans += self._header(piece)
+            spans += self._header(hit, start)
         return tuple(spans)
 
-    def _header(self, piece: Piece) -> list[ContextSpan]:
-        """The first row of the table, where it stands in the same chunk before the piece."""
-        unit, chunk = piece.hit.unit, piece.hit.chunk
-        if not chunk.start <= unit.around_start < piece.start:
+    def _header(self, hit: FocusedUnit, start: int) -> list[ContextSpan]:
+        """The first row of the table, where it stands in the same chunk before ``start``."""
+        unit, chunk = hit.unit, hit.chunk
+        if not chunk.start <= unit.around_start < start:
             return []
-        first = next(iter(self._surroundings.units(chunk, unit.around_start, piece.start)), None)
+        first = next(iter(self._surroundings.units(chunk, unit.around_start, start)), None)
         if first is None or first.unit.kind != "table_row":
             return []
         text = first.text.rstrip()
         return [ContextSpan("table_header", first.unit.start, first.unit.start + len(text), text)]
+
+
+def expand(
+    snapshot: Snapshot,
+    ranking: Ranking,
+    documents: CitedDocuments,
+    tokenizer: Tokenizer,
+    settings: RetrievalSettings,
+) -> Expanded:
+    """What the units of ``ranking`` may become, in tokens of ``tokenizer``, the embedder's."""
+    surroundings = Surroundings(snapshot, (each.chunk for each in ranking.ranked))
+    return Expanded(ranking, Expansion(surroundings, documents, tokenizer, settings))
 
 
 def _plain(text: str) -> str:

@@ -7,10 +7,16 @@ from dataclasses import dataclass, replace
 
 from merestone.chunking.render import shown
 from merestone.extraction.media_types import LANGUAGES
-from merestone.retrieval.citation import CitedDocuments, cite, place
+from merestone.retrieval.citation import (
+    CitedDocuments,
+    cite_span,
+    lines_of,
+    pages_of,
+    place,
+    reach_of,
+)
 from merestone.types import Chunk, Citation, ContextSpan, Document, Passage, Snapshot
 
-_AROUND = 32
 _OWN_TEXT = {
     "text/markdown",
     "text/plain",
@@ -48,8 +54,11 @@ class Passages:
     def text(self, document: str) -> str:
         return self._documents.of(document).text
 
-    def passage(self, span: Span) -> Passage:
-        """The passage of ``span``, its tokens not yet counted."""
+    def text_of(self, span: Span) -> str:
+        return self.text(span.document)[span.start : span.end]
+
+    def passage(self, span: Span, tokens: int) -> Passage:
+        """The passage of ``span``, which is shown with so many tokens."""
         citation = self.citation(span)
         return Passage(
             document=span.document,
@@ -57,7 +66,7 @@ class Passages:
             start=span.start,
             end=span.end,
             text=citation.quote,
-            tokens=0,
+            tokens=tokens,
             heading_path=citation.heading_path,
             citation=citation,
             chunks=tuple(chunk.id for chunk in span.chunks),
@@ -67,31 +76,26 @@ class Passages:
 
     def citation(self, span: Span) -> Citation:
         """Where ``span`` stands, which may be a part of its chunks only."""
-        key = (span.document, span.start, span.end, tuple(chunk.id for chunk in span.chunks))
+        key = (span.document, span.start, span.end, tuple([chunk.id for chunk in span.chunks]))
         if key not in self._citations:
             self._citations[key] = self._cited(span)
         return self._citations[key]
 
+    def linked(self, passage: Passage) -> Passage:
+        """``passage`` with what opens its source in its citation."""
+        citation = passage.citation
+        return replace(passage, citation=self._documents.of(passage.document).linked(citation))
+
     def _cited(self, span: Span) -> Citation:
         document = self._documents.of(span.document)
-        citation = cite(document, span.chunks)
-        if (citation.start, citation.end) == (span.start, span.end):
-            return citation
-        text, start, end = document.text, span.start, span.end
-        return replace(
-            citation,
-            start=start,
-            end=end,
-            quote=text[start:end],
-            prefix=text[max(0, start - _AROUND) : start],
-            suffix=text[end : end + _AROUND],
-            lines=self._lines(span, citation),
-            pages=self._pages(span, citation),
-        )
+        lines, pages = lines_of(span.chunks), pages_of(span.chunks)
+        if (span.start, span.end) != reach_of(span.chunks):
+            lines, pages = self._lines(span, lines), self._pages(span, pages)
+        return cite_span(document, span.chunks, span.start, span.end, lines, pages)
 
-    def _lines(self, span: Span, citation: Citation) -> tuple[int, int] | None:
-        if citation.lines is None or citation.lines[0] == citation.lines[1]:
-            return citation.lines
+    def _lines(self, span: Span, lines: tuple[int, int] | None) -> tuple[int, int] | None:
+        if lines is None or lines[0] == lines[1]:
+            return lines
         first = span.chunks[0]
         if first.lines is not None and self._has_own_lines(span.document):
             text, begins = self.text(span.document), first.start
@@ -100,27 +104,22 @@ class Passages:
                 first.lines[0] + _line_breaks(text[begins : span.end - 1]),
             )
         document = self._document(span.document)
-        return document.lines_of(span.start, span.end) if document else citation.lines
+        return document.lines_of(span.start, span.end) if document else lines
 
     def _has_own_lines(self, document: str) -> bool:
         return self._documents.of(document).media_type in _OWN_TEXT
 
-    def _pages(self, span: Span, citation: Citation) -> tuple[int, ...]:
-        if len(citation.pages) < 2:
-            return citation.pages
+    def _pages(self, span: Span, pages: tuple[int, ...]) -> tuple[int, ...]:
+        if len(pages) < 2:
+            return pages
         document = self._document(span.document)
-        return document.pages_of(span.start, span.end) if document else citation.pages
+        return document.pages_of(span.start, span.end) if document else pages
 
     def _document(self, document: str) -> Document | None:
         """The document without its blocks, which takes longer than its text, read once."""
         if document not in self._whole:
             self._whole[document] = self._snapshot.document(document, blocks=False)
         return self._whole[document]
-
-
-def rendered(number: int, passage: Passage) -> str:
-    """A passage as a model reads it: its citation, what explains it, its text."""
-    return head(number, passage.citation, passage.context) + passage.text
 
 
 def head(number: int, citation: Citation, context: Sequence[ContextSpan]) -> str:

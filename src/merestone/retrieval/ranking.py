@@ -77,6 +77,19 @@ class Ranking:
     dropped: tuple[Ranked, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be ranked."""
+
+    query: str
+    k: int
+    """Chunks that are wanted; more are looked at."""
+    mode: Mode
+    where: Filter | None = None
+    least: int = 0
+    """Chunks that are found at least, if there are so many that are permitted and no copies."""
+
+
 class Ranker(Protocol):
     """A way to a ranking that comes to what :func:`rank` gives; it may have found it before."""
 
@@ -85,12 +98,7 @@ class Ranker(Protocol):
         snapshot: Snapshot,
         embedder: Embedder,
         settings: RetrievalSettings,
-        query: str,
-        *,
-        k: int,
-        mode: Mode,
-        where: Filter | None,
-        least: int,
+        request: Request,
         trace: Trace,
     ) -> Ranking: ...
 
@@ -99,27 +107,27 @@ def rank(
     snapshot: Snapshot,
     embedder: Embedder,
     settings: RetrievalSettings,
-    query: str,
-    *,
-    k: int,
-    mode: Mode,
-    where: Filter | None,
-    least: int,
+    request: Request,
     trace: Trace,
 ) -> Ranking:
-    """The candidates for ``query``, by their best unit, copies collapsed.
-
-    There are ``least`` of them if so many permitted chunks are found that are no copies.
-    """
+    """The candidates for what is asked, by their best unit, copies collapsed."""
     with trace.stage("candidates") as entry:
-        found = find_candidates(snapshot, embedder, query, k, mode, where, settings)
+        found = find_candidates(
+            snapshot,
+            embedder,
+            request.query,
+            request.k,
+            request.mode,
+            request.where,
+            settings,
+        )
         entry.update(
             mode=found.mode,
             terms=list(found.terms),
             found=dict(found.found),
             dense_weight=settings.dense_weight,
         )
-    return arrange(snapshot, found, settings, least, trace)
+    return arrange(snapshot, found, settings, request.least, trace)
 
 
 def arrange(

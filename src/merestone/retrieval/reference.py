@@ -60,9 +60,14 @@ def _from_citation(value: Mapping[str, JSON]) -> SpanReference:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise SettingsError(
             "invalid-citation",
-            f"This is no citation: {error!r}.",
+            f"This is no citation: {_missing(error)}.",
             "Give the JSON of a hit or of its citation, with document, version, start and end.",
         ) from error
+
+
+def _missing(error: Exception) -> str:
+    """What a mapping lacks to be a citation, in words."""
+    return f"it has no {error.args[0]!r}" if isinstance(error, KeyError) else str(error)
 
 
 def named(reference: Reference) -> str:
@@ -105,7 +110,7 @@ def _show_span(snapshot: Snapshot, span: SpanReference, reference: str) -> dict[
         raise NotFoundError(
             "version-not-found",
             f"{span.document} is in version {document.version[:12]} now, not {span.version[:12]}.",
-            "Only the newest text is kept; search again for the passage.",
+            "Only the newest text is kept; `merestone resolve` says where the passage is now.",
         )
     check_range(span, len(document.text))
     return {
@@ -135,9 +140,11 @@ def check_range(span: SpanReference, length: int) -> None:
 
 
 def unknown(reference: str) -> NotFoundError:
-    """The error for a reference that names nothing that the asker may know of."""
+    """The error for a reference that names nothing that the asker may know of. It is the same for
+    what is gone, what is hidden and what never was."""
     return NotFoundError(
         "reference-not-found",
         f"Nothing is known as {reference!r}.",
-        "Give a chunk id, a document as `status` or `search` names it, or document#start-end.",
+        "Give a chunk id, a document as `status --documents` lists it, or document#start-end; what "
+        "became of one that was there once is said by `merestone resolve`.",
     )

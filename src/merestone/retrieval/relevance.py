@@ -90,7 +90,9 @@ class Judgement:
     def refusals(self) -> dict[str, str]:
         """Chunk id → why it is refused."""
         return {
-            each.chunk.id: f"its relevance of {each.relevance:.2f} is below {self.least:g}"
+            each.chunk.id: (
+                f"its relevance of {shown_relevance(each.relevance or 0.0)} is below {self.least:g}"
+            )
             for each in self.refused
         }
 
@@ -158,6 +160,12 @@ def relevance(
     return round(1 / (1 + exp(-max(-50.0, min(50.0, odds)))), 4)
 
 
+def shown_relevance(relevance: float) -> str:
+    """A relevance with two decimals, rounded down: one that is below a threshold never looks as
+    if it were not."""
+    return f"{round(relevance * 10_000) // 100 / 100:.2f}"
+
+
 def verdict_of(best: float | None) -> Verdict:
     """What the best relevance of a question comes to; ``None``: nothing was found."""
     if best is None or best < NOTHING_BELOW:
@@ -168,7 +176,8 @@ def verdict_of(best: float | None) -> Verdict:
 def _nothing(best: float | None) -> str:
     if best is None:
         return "Nothing here seems to answer this: nothing was found."
-    return f"Nothing here seems to answer this: the best hit has a relevance of {best:.2f}."
+    shown = shown_relevance(best)
+    return f"Nothing here seems to answer this: the best hit has a relevance of {shown}."
 
 
 def _basis(

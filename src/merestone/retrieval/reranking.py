@@ -13,7 +13,7 @@ from typing import NamedTuple
 from merestone.chunking.render import PATH_SEPARATOR, flat, render, shown
 from merestone.reranking import Reranked, apply_reranker
 from merestone.retrieval.citation import CitedDocuments
-from merestone.retrieval.expansion import Expansion, Piece
+from merestone.retrieval.expansion import Expanded, Piece
 from merestone.retrieval.focus import FocusedUnit
 from merestone.retrieval.ranking import Ranked, Ranking, Reread
 from merestone.retrieval.trace import Entry, Trace
@@ -63,17 +63,17 @@ def rerank_chunks(ranking: Ranking, query: str, reranking: Reranking, trace: Tra
 
 
 def rerank_passages(
-    ranking: Ranking,
-    expansion: Expansion,
+    expanded: Expanded,
     documents: CitedDocuments,
     query: str,
     reranking: Reranking,
     trace: Trace,
 ) -> Ranking:
-    """``ranking`` with its units in the order in which the reranker puts what they are expanded
+    """The ranking with its units in the order in which the reranker puts what they are expanded
     to: the ``top`` first passages, where a unit within the passage of a better one goes with it."""
+    ranking = expanded.ranking
     with trace.stage("rerank") as entry:
-        groups = _passages(ranking.units, expansion, reranking.settings.top)
+        groups = _passages(expanded, reranking.settings.top)
         made = apply_reranker(
             reranking.model, query, groups, lambda g: _text(g.piece, documents), len(groups)
         )
@@ -109,10 +109,10 @@ class _Passage:
         return own.document == piece.document and own.start <= piece.start and piece.end <= own.end
 
 
-def _passages(units: Sequence[FocusedUnit], expansion: Expansion, top: int) -> list[_Passage]:
+def _passages(expanded: Expanded, top: int) -> list[_Passage]:
     found: list[_Passage] = []
-    for number, unit in enumerate(units):
-        piece = next(expansion.pieces(unit))
+    for number in range(len(expanded.units)):
+        piece = next(expanded.pieces(number))
         holder = next((each for each in found if each.holds(piece)), None)
         if holder is not None:
             holder.members.append(number)

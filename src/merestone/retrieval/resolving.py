@@ -89,12 +89,27 @@ class _Memory:
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
         self._histories: dict[str, list[HistoryEntry]] = {}
+        self._arrivals: dict[str, list[HistoryEntry]] = {}
         self._text: tuple[str, str | None] | None = None
 
     def history(self, document: str) -> list[HistoryEntry]:
         if document not in self._histories:
             self._histories[document] = self.snapshot.history(document)
         return self._histories[document]
+
+    def arrivals(self, version: str) -> list[HistoryEntry]:
+        """Entries with which a document came to ``version`` from another, or was new."""
+        if version not in self._arrivals:
+            self._arrivals[version] = [
+                entry for entry in self.snapshot.arrivals(version) if self._is_news(entry)
+            ]
+        return self._arrivals[version]
+
+    def _is_news(self, entry: HistoryEntry) -> bool:
+        """False for a document that was only cut anew."""
+        entries = self.history(entry.document)
+        step = entries.index(entry)
+        return step == 0 or entries[step - 1].version != entry.version
 
     def text(self, document: str) -> str | None:
         if self._text is None or self._text[0] != document:
@@ -123,6 +138,8 @@ class _Resolving:
         if step is None:
             raise unknown(self._reference)
         trail = self._follow(parsed, step)
+        if trail.is_lost or self._snapshot.record(trail.document) is None:
+            trail = self._follow(parsed, step, self._history(parsed)[step - 1].version, takes=True)
         if trail.is_lost or self._snapshot.record(trail.document) is None:
             return Resolution(self._reference, "gone", trail.document)
         return self._whole("moved", trail.document)
@@ -220,7 +237,18 @@ class _Resolving:
         return found
 
     def _resolve_place(self, place: _Place, span: SpanReference | None = None) -> Resolution:
+        """Where a range of a version is now. Where it is not to be found in its document, that
+        may have become another's."""
         trail = self._follow(place.document, place.step, place.version)
+        found = self._at_the_end(trail, place, span)
+        if found.outcome in ("changed", "gone"):
+            taken = self._follow(place.document, place.step, place.version, takes=True)
+            if taken.document != trail.document and not taken.is_lost:
+                there = self._at_the_end(taken, place, span)
+                return found if there.outcome == "gone" else there
+        return found
+
+    def _at_the_end(self, trail: _Trail, place: _Place, span: SpanReference | None) -> Resolution:
         text = self._memory.text(trail.document)
         if trail.is_lost or text is None:
             if span is not None and span.quote is not None and text is not None:
@@ -272,8 +300,11 @@ class _Resolving:
             text[found.start : found.end],
         )
 
-    def _follow(self, document: str, step: int, version: str = "") -> _Trail:
-        """From a version of a document, through the entries from ``step`` on, to the present."""
+    def _follow(
+        self, document: str, step: int, version: str = "", *, takes: bool = False
+    ) -> _Trail:
+        """From a version of a document, through the entries from ``step`` on, to the present;
+        where it ``takes``, into the document that took the version of one that was lost."""
         edits: Sequence[SharedRun] | None = None
         visited: set[tuple[str, int]] = set()
         while step < len(self._history(document)) and (document, step) not in visited:
@@ -281,15 +312,42 @@ class _Resolving:
             entry = self._history(document)[step]
             if not entry.version:
                 move = self._move_of(document, entry)
+                if move is None and takes:
+                    move = self._taken_over(document, step, version)
                 if move is None:
                     return _Trail(document, edits, is_lost=True)
                 document, step = move
-                entry = self._history(document)[step]
+            elif takes and entry.version != version:
+                document, step = self._taken_over(document, step, version) or (document, step)
+            entry = self._history(document)[step]
             if entry.version != version:
                 edits = list(entry.edits) if edits is None else composed(edits, entry.edits)
                 version = entry.version
             step += 1
         return _Trail(document, edits)
+
+    def _taken_over(self, document: str, step: int, version: str) -> tuple[str, int] | None:
+        """The one document that took ``version``, and the step, where ``document`` lost it by
+        being removed or by taking what another was: two exchanged their names, or it was renamed
+        over another. ``None`` where it was merely edited, whatever copies of it there are."""
+        if not version or not step:
+            return None
+        lost = self._history(document)[step]
+        if lost.version and not any(
+            entry.document != document and entry.library_version <= lost.library_version
+            for entry in self._memory.arrivals(lost.version)
+        ):
+            return None
+        since = self._history(document)[step - 1].library_version
+        takers = {
+            entry.document: entry
+            for entry in self._memory.arrivals(version)
+            if entry.document != document and entry.library_version > since
+        }
+        if len(takers) != 1:
+            return None
+        ((taker, entry),) = takers.items()
+        return taker, self._history(taker).index(entry)
 
     def _move_of(self, document: str, removal: HistoryEntry) -> tuple[str, int] | None:
         """The document that came in the place of one that was moved away, and the step."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Set
 from merestone.embedding.likeness import VectorStore
 from merestone.retrieval.citation import CitedDocuments, cite
 from merestone.retrieval.filtering import apply_filter, near_misses
-from merestone.retrieval.ranking import Ranked, Ranker, Ranking, rank, reference, row
+from merestone.retrieval.ranking import Ranked, Ranker, Ranking, Request, rank, reference, row
 from merestone.retrieval.relevance import judge_answer
 from merestone.retrieval.reranking import Reranking, rerank_chunks
 from merestone.retrieval.sides import Mode
@@ -72,9 +72,8 @@ def search(
     asked = check_question(query, k, mode)
     trace = Trace(explain)
     told = apply_filter(snapshot, where, trace)
-    ranking = ranker(
-        snapshot, embedder, settings, query, k=k, mode=asked, where=where, least=k, trace=trace
-    )
+    request = Request(query, k, asked, where, least=k)
+    ranking = ranker(snapshot, embedder, settings, request, trace)
     if reranking is not None:
         ranking = rerank_chunks(ranking, query, reranking, trace)
     judged = judge_answer(snapshot, embedder, settings, ranking, query, k, trace, kept)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from merestone.retrieval.units import units_of
 from merestone.types import Chunk, Snapshot, Unit
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedUnit:
+class PlacedUnit(NamedTuple):
     """A unit with its text and the chunk that holds it."""
 
     unit: Unit
@@ -74,12 +73,20 @@ class Surroundings:
         if key not in self._bounds:
             near = [self._chunks.get((chunk.document, chunk.ordinal + step)) for step in (-1, 0, 1)]
             read = [one for one in near if one is not None]
-            units = placed(read, read[0].start, read[-1].end)
-            self._bounds[key] = (
-                [each.unit.start for each in units],
-                [each.unit.end for each in units],
-            )
+            self._bounds[key] = _bounds(read)
         return self._bounds[key]
+
+
+def _bounds(chunks: Sequence[Chunk]) -> tuple[list[int], list[int]]:
+    """Starts and ends of the units of chunks that follow each other, none twice."""
+    starts: list[int] = []
+    ends: list[int] = []
+    for chunk in chunks:
+        for unit in units_of(chunk).units:
+            if not ends or unit.start >= ends[-1]:
+                starts.append(unit.start)
+                ends.append(unit.end)
+    return starts, ends
 
 
 def placed(chunks: Sequence[Chunk], start: int, end: int) -> list[PlacedUnit]:

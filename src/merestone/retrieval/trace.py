@@ -35,6 +35,12 @@ class Trace:
             if entry["stage"] == name:
                 entry.update(facts)
 
+    def copy(self) -> Trace:
+        """One that goes on from here by itself."""
+        copied = Trace(self.is_wanted)
+        copied._entries = [dict(entry) for entry in self._entries]
+        return copied
+
     @property
     def entries(self) -> tuple[Entry, ...]:
         return tuple(self._entries)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TypeAlias
@@ -12,7 +11,7 @@ from typing import TypeAlias
 from merestone.text.analysis import terms
 from merestone.types import Chunk, Unit
 
-_CHUNKS_KEPT = 1024
+_CHUNKS_KEPT = 4096
 """Chunks whose terms by unit are remembered: about 5 KB each."""
 
 _CELLS = re.compile(r"[^\s|][^|\n]*\|[^|\n]*[^\s|]|\S[^\t\n]*\t+[^\t\n]*\S|\S {3,}\S+ {3,}\S")
@@ -42,9 +41,16 @@ class ReadUnits:
         answer none."""
 
     @cached_property
-    def words(self) -> frozenset[str]:
-        """The different terms."""
-        return frozenset(self.terms)
+    def holders(self) -> Mapping[str, Sequence[int]]:
+        """Each different term → indexes of the units that hold it, one for each time."""
+        found: dict[str, list[int]] = {}
+        for at, (first, last) in enumerate(pairwise((0, *self._ends))):
+            for term in self.terms[first:last]:
+                if term in found:
+                    found[term].append(at)
+                else:
+                    found[term] = [at]
+        return found
 
     @cached_property
     def lengths(self) -> tuple[int, ...]:
@@ -75,27 +81,21 @@ class ReadUnits:
         """Terms of each unit together with those that it is read with."""
         return tuple([sum([self.lengths[each] for each in group]) for group in self.near])
 
-    def places(self, wanted: Container[str]) -> dict[str, list[int]]:
-        """Those of the wanted terms that stand here → indexes of the units that hold each, one for
-        each time."""
-        found: dict[str, list[int]] = {}
-        for at, term in [pair for pair in enumerate(self.terms) if pair[1] in wanted]:
-            found.setdefault(term, []).append(bisect_right(self._ends, at))
-        return found
+    def places(self, wanted: Iterable[str]) -> dict[str, Sequence[int]]:
+        """Those of the wanted terms that stand here, as :attr:`holders` has them."""
+        holders = self.holders
+        return {term: holders[term] for term in wanted if term in holders}
 
 
+@lru_cache(maxsize=_CHUNKS_KEPT)
 def units_of(chunk: Chunk) -> ReadUnits:
     """The units of ``chunk`` in order. They tile it as ``chunk.units`` do, but a unit of several
     lines that are rows of cells becomes its rows, and one without a word goes with the one before.
 
     A chunk that was stored without units is one unit.
     """
+    text, offset = chunk.text, chunk.start
     units = tuple(chunk.units) or (Unit(chunk.start, chunk.end, "sentence", "", 0, 0),)
-    return _read(chunk.text, chunk.start, units)
-
-
-@lru_cache(maxsize=_CHUNKS_KEPT)
-def _read(text: str, offset: int, units: tuple[Unit, ...]) -> ReadUnits:
     found: list[Unit] = []
     ends: list[int] = []
     every: list[str] = []

@@ -339,6 +339,11 @@ def mentions(connection: apsw.Connection, chunk_id: str) -> list[HistoryEntry]:
     return _history(connection, "number IN (SELECT entry FROM departed WHERE chunk = ?)", chunk_id)
 
 
+def arrivals(connection: apsw.Connection, version: str) -> list[HistoryEntry]:
+    """Entries of documents that came to this version, or were cut anew in it, oldest first."""
+    return _history(connection, "version = ?", version)
+
+
 def moves_of(connection: apsw.Connection, document_id: str) -> list[HistoryEntry]:
     """Entries of documents that came by moving this one, oldest first."""
     return _history(connection, "moved_from = ?", document_id)

@@ -11,6 +11,7 @@ import apsw
 from merestone.storage import generations, integrity, lexical, rows, scope
 from merestone.storage.ann_paths import graph_files
 from merestone.storage.filters import Selected, fields, select
+from merestone.storage.schema import UNSAID_CLASS
 from merestone.storage.scope import Judgements
 from merestone.storage.term_memory import TermMemory
 from merestone.types import (
@@ -121,6 +122,12 @@ class SQLiteSnapshot:
     def is_limited(self) -> bool:
         """True if there could be documents that the reader may not see."""
         return self._is_limited
+
+    def said_count(self) -> int:
+        """How many documents are stored with a word on who may read them."""
+        query = "SELECT count(*) FROM document WHERE access > ?"
+        found: int = rows.value_of(self._connection, query, (UNSAID_CLASS,))
+        return found
 
     def access_rules(self) -> str | None:
         """Fingerprint of the policy that every document was last judged by; ``None``: never."""
@@ -278,6 +285,10 @@ class SQLiteSnapshot:
     def mentions(self, chunk_id: str) -> list[HistoryEntry]:
         """Entries that a chunk went with, oldest first."""
         return rows.mentions(self._connection, chunk_id)
+
+    def arrivals(self, version: str) -> list[HistoryEntry]:
+        """Entries of documents that came to ``version``, or were cut anew in it, oldest first."""
+        return rows.arrivals(self._connection, version)
 
     def moves_of(self, document: str) -> list[HistoryEntry]:
         """Entries of documents that came by moving this one, oldest first."""

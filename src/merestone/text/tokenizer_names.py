@@ -36,4 +36,12 @@ def tokenizer_named(name: str | os.PathLike[str]) -> Tokenizer:
         return WordTokenizer()
     if name == CharacterTokenizer.name:
         return CharacterTokenizer()
-    return FileTokenizer.from_file(Path(name))
+    path = Path(name)
+    if not path.suffix and not path.exists():
+        raise SettingsError(
+            "invalid-tokenizer",
+            f"No tokenizer is called {str(name)!r}, and there is no such file.",
+            f"Give {', '.join(ENCODINGS)}, {WordTokenizer.name}, {CharacterTokenizer.name}, or the "
+            "path of a tokenizer.json.",
+        )
+    return FileTokenizer.from_file(path)

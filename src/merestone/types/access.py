@@ -49,6 +49,49 @@ class AccessSettings:
     rules: tuple[AccessRule, ...] = ()
     file: str | None = None
     """Absolute path of a file that says who may read which document."""
+    stated_in: str = ""
+    """Where the rules are written, such as the path of a configuration; empty: not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class AccessStatement:
+    """What one place says of who may read a document."""
+
+    where: str
+    """In words: which rule of which file."""
+    allow: tuple[str, ...]
+    """Principals; empty: nobody."""
+
+    def to_json(self) -> dict[str, JSON]:
+        return {"where": self.where, "allow": list(self.allow)}
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentAccess:
+    """Who may read a document at this moment, besides the owner, and what says so."""
+
+    document: str
+    readers: tuple[str, ...]
+    """``("public",)``: everyone. Empty: nobody. Who is in a group that is named is not repeated."""
+    members: Mapping[str, tuple[str, ...]]
+    """Group among the readers → who is in it by today's membership, directly or not."""
+    statements: tuple[AccessStatement, ...]
+    """Each of them must allow. Empty: nothing names the document."""
+    is_unnamed: bool = False
+    """True if the document is closed because nothing names it."""
+    is_waiting: bool = False
+    """True if today's rules say something else than was synced: until the next sync both must
+    allow."""
+
+    def to_json(self) -> dict[str, JSON]:
+        return {
+            "document": self.document,
+            "readers": list(self.readers),
+            "members": {group: list(names) for group, names in self.members.items()},
+            "statements": [statement.to_json() for statement in self.statements],
+            "unnamed": self.is_unnamed,
+            "waiting": self.is_waiting,
+        }
 
 
 class AccessPolicy(Protocol):
@@ -65,6 +108,11 @@ class AccessPolicy(Protocol):
 
     def allow(self, document: str, metadata: Mapping[str, JSON]) -> Allow:
         """Who may read ``document``, by its id and its metadata."""
+
+    def statements(
+        self, document: str, metadata: Mapping[str, JSON]
+    ) -> tuple[AccessStatement, ...]:
+        """What :meth:`allow` is made of, and where it is written; empty: nothing names it."""
 
     def principals(self, given: Iterable[str]) -> frozenset[str]:
         """``given``, the groups that they are in by today's membership, and ``public``."""

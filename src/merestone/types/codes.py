@@ -158,8 +158,9 @@ CODES: dict[str, str] = {
     ),
     "no-runs": "A report was asked for without a run to tell of. `merestone eval` records one.",
     "owner-only": (
-        "There are rules of access, and what was asked for looks at the whole library. Ask as "
-        "the owner, with --as-owner or as_owner=True."
+        "There are rules of access, in the configuration or in the front matter of a document, and "
+        "what was asked for looks at the whole library. Ask as the owner, with --as-owner or "
+        "as_owner=True."
     ),
     "passage-changed": (
         "A passage that was to be kept as an answer is not in its document any more as it was. "
@@ -302,6 +303,10 @@ CODES: dict[str, str] = {
         "A page leads on too often, to something other than a page, out of encryption or from a "
         "public host into a private network, by an address or by a name of one. Name the page that "
         "it should lead to."
+    ),
+    "page-missing": (
+        "The settings or a list name a page, and its server says that there is none. Mend the "
+        "address or take it out; it is told once, and status goes on listing it."
     ),
     "source-changed": ("A file was changed between listing and reading. Sync again."),
     "source-failed": (
@@ -641,10 +646,45 @@ STATUSES: dict[str, str] = {
 """What each status of a document means."""
 
 
+MISSES: dict[str, str] = {
+    "not-in-corpus": "The library has no document of that name, or the asker may not know of it. "
+    "See to the sources, or to the rules of access.",
+    "no-text": "No text could be read from the document that answers. `status --no-text` lists "
+    "such documents with the reason.",
+    "not-indexed": "The answer stands in a part of the document that no chunk holds, such as the "
+    "menu of a page. Name another place that answers.",
+    "filtered": "Access, the question's scope, a filter or retrieval.min_relevance leaves the "
+    "answer out. The sentence beside it says which of them.",
+    "outranked": "The chunk with the answer is there, and others rank before it. Another embedder, "
+    "a reranker, or other context in chunks may help.",
+    "copy-served": "A near-duplicate was served in the place of the answer. If both answer, name "
+    'both as evidence, with match = "any".',
+    "cut-by-boundary": "No chunk holds the answer whole, and only a part of it came in. Larger "
+    "chunks, overlap or another retrieval.expand may help.",
+    "dropped-by-budget": "The answer was among the candidates, and what ranked before it filled "
+    "the budget. A larger budget or smaller chunks may help.",
+    "answered-falsely": "Nothing in the library answers the question, and that was not said. See "
+    "to retrieval.relevance, which can be fitted on your questions.",
+}
+"""What each reason for a missed question means."""
+
+OUTCOMES: dict[str, str] = {
+    "same": "The text stands where it stood. Nothing has to be done.",
+    "moved": "The very text stands at another place now, or in another document. It is followed "
+    "there.",
+    "changed": "Another text stands in its place, or the likeliest of several places was taken. "
+    "Someone should look.",
+    "gone": "The text stands nowhere any more. What took its place can't be told.",
+    "no-document": "The library has no document of that name, or the asker may not know of it. Its "
+    "questions count as missed.",
+}
+"""What became of a passage, or of the evidence of a question, since it was noted."""
+
+
 def explain(code: str) -> str:
-    """The meaning of a code or a status; ``NotFoundError``, with the nearest one, for an unknown
-    one."""
-    known = {**CODES, **STATUSES}
+    """The meaning of a code, a status, a reason for a miss or an outcome; ``NotFoundError``, with
+    the nearest one, for an unknown one."""
+    known = {**OUTCOMES, **MISSES, **STATUSES, **CODES}
     if code in known:
         return known[code]
     near = get_close_matches(code, known, 1)

@@ -235,6 +235,9 @@ class Counts:
 NO_CHUNKS = Counts()
 
 ChangeKind = Literal["added", "changed", "moved", "access", "removed", "failed"]
+ChangeReason = Literal["text", "reading", "cutting", "embedder"]
+"""Why a document is changed: its source is another; the same source is read otherwise, or cut
+otherwise, by other settings or another version; another embedder makes its vectors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,12 +248,19 @@ class DocumentChange:
     change: ChangeKind
     moved_from: str | None = None
     counts: Counts = NO_CHUNKS
+    reason: ChangeReason | None = None
+    """Of what is changed."""
+    to_embed: int | None = None
+    """Of a plan: texts that would be embedded for it; one that several documents have counts for
+    the first of them."""
 
     def to_json(self) -> dict[str, JSON]:
         return {
             "document": self.document,
             "change": self.change,
+            "reason": self.reason,
             "from": self.moved_from,
+            "to_embed": self.to_embed,
             **self.counts.to_json(),
         }
 
@@ -286,14 +296,18 @@ class SyncReport:
     notes: tuple[str, ...] = ()
     """What else a person should know, such as why the old embedder goes on answering."""
     failed_before: int = 0
-    """Of a plan: documents that failed once and did not change since, so they are left alone."""
+    """Documents that failed once and did not change since, so they are left alone. They are not
+    among the unchanged."""
     estimate: Estimate | None = None
     """Of a plan."""
+    refusal: Finding | None = None
+    """Of a plan: why a sync would refuse it."""
 
     def to_json(self) -> dict[str, JSON]:
         planned: dict[str, JSON] = {}
         if self.estimate:
-            planned = {"failed_before": self.failed_before, "estimate": self.estimate.to_json()}
+            refusal = self.refusal.to_json() if self.refusal else None
+            planned = {"estimate": self.estimate.to_json(), "refusal": refusal}
         return {
             "documents": dict(self.documents),
             "chunks": self.chunks.to_json(),
@@ -304,6 +318,7 @@ class SyncReport:
             "changes": [change.to_json() for change in self.changes],
             "problems": [problem.to_json() for problem in self.problems],
             "notes": list(self.notes),
+            "failed_before": self.failed_before,
             **planned,
         }
 
@@ -353,6 +368,13 @@ class LibraryStatus:
     problems: tuple[Problem, ...]
     left_out: tuple[str, ...] = ()
     """Documents that were removed by hand and stay out until a sync names them."""
+    outdated: int = 0
+    """Documents that are served in an older version, since what their source has now can't be
+    read."""
+    unnamed: int = 0
+    """Documents that only the owner reads because nothing says who else may; told to the owner."""
+    notes: tuple[str, ...] = ()
+    """What else a person should know, such as that the next sync builds everything anew."""
 
     def to_json(self) -> dict[str, JSON]:
         return {
@@ -364,4 +386,7 @@ class LibraryStatus:
             "bytes": dict(self.bytes),
             "problems": [problem.to_json() for problem in self.problems],
             "left_out": list(self.left_out),
+            "outdated": self.outdated,
+            "unnamed": self.unnamed,
+            "notes": list(self.notes),
         }

@@ -180,6 +180,8 @@ class Progress:
     chunks: int = 0
     tokens: int = 0
     item: str = ""
+    share: float | None = None
+    """Of the work that is done, 0 to 1, where counting to ``total`` says it badly."""
 
 
 ProgressCallback = Callable[[Progress], None]

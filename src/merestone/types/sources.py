@@ -49,6 +49,8 @@ class Look:
     may ask whether it still holds."""
     max_bytes: int = 50_000_000
     """Of one document; a larger one need not be fetched."""
+    held: frozenset[str] = frozenset()
+    """Ids of the documents that the library has: one that is not among them did not go."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,8 +151,14 @@ class Snapshot(Protocol):
     def mentions(self, chunk_id: str) -> list[HistoryEntry]:
         """Entries that a chunk went with, oldest first."""
 
+    def arrivals(self, version: str) -> list[HistoryEntry]:
+        """Entries of documents that came to ``version``, or were cut anew in it, oldest first."""
+
     def moves_of(self, document: str) -> list[HistoryEntry]:
         """Entries of documents that came by moving ``document``, oldest first."""
+
+    def said_count(self) -> int:
+        """How many documents are stored with a word on who may read them."""
 
     def access_rules(self) -> str | None:
         """Fingerprint of the policy that every document was last judged by; ``None``: never."""

@@ -14,7 +14,7 @@ from merestone.evaluation.gold.values import Gold
 from merestone.evaluation.questions.values import Question
 from merestone.evaluation.runs.serving import Desk, scoped
 from merestone.library import Library, Principals
-from merestone.retrieval.ranking import Ranking, rank
+from merestone.retrieval.ranking import Ranking, Request, rank
 from merestone.retrieval.relevance import LOOKED_AT
 from merestone.retrieval.sides import Mode
 from merestone.retrieval.trace import Trace
@@ -34,17 +34,9 @@ class GoldDesk:
 
     def ranking(self, gold: Gold, settings: RetrievalSettings, mode: Mode) -> Ranking:
         """The first hits of a question, before any reranker."""
-        return rank(
-            self.desk.snapshot,
-            self.desk.embedder,
-            settings,
-            gold.question.question,
-            k=LOOKED_AT,
-            mode=mode,
-            where=scoped(gold.question, None),
-            least=LOOKED_AT,
-            trace=Trace(False),
-        )
+        where = scoped(gold.question, None)
+        request = Request(gold.question.question, LOOKED_AT, mode, where, least=LOOKED_AT)
+        return rank(self.desk.snapshot, self.desk.embedder, settings, request, Trace(False))
 
     def holds(self, chunk: Chunk, gold: Gold) -> bool:
         """True if ``chunk`` holds half of an answer, or lies half in one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 
@@ -27,6 +27,7 @@ class Asking:
     as_owner: bool
     mode: str
     progress: ProgressCallback
+    kept: Callable[[str], Run | None] | None = None
 
     def check(self, library: Library, measures: Sequence[str]) -> None:
         """Raise ``SettingsError`` for what would be refused after the work: measures that nobody
@@ -51,6 +52,7 @@ class Asking:
             mode=self.mode,
             name=trial.configuration.name,
             views=views,
+            kept=self.kept,
             progress=self.progress,
         )
         return replace(run, library_version=trial.library_version)

@@ -62,6 +62,7 @@ def tune(
     stages: Sequence[Stage] = STAGES,
     variables: Sequence[Variable] = (),
     limit: int = _LIMIT,
+    kept: Callable[[str], Run | None] | None = None,
     progress: ProgressCallback = lambda _: None,
 ) -> Tuning:
     """Look for settings under which ``library`` answers ``questions`` better.
@@ -72,14 +73,14 @@ def tune(
     half it is held against the library as it is, and advised only if it is significantly better
     there as well. ``measure`` decides; by default GoldCoverage at the middle budget, then FullGold
     there, then tokens. ``variables`` are tried in the place of those of ``stages``; of all no more
-    than ``limit`` configurations are.
+    than ``limit`` configurations are. ``kept`` is that of :func:`evaluate`.
 
     Nothing of the library is changed. Raises ``SettingsError`` as ``compare`` does, with code
     ``invalid-limit`` for a ``limit`` below 2, and ``too-few-questions`` if there are not even two
     to split.
     """
     _check_limit(limit)
-    asking = Asking(k, budgets, tokenizer, as_owner, mode, progress)
+    asking = Asking(k, budgets, tokenizer, as_owner, mode, progress, kept)
     asking.check(library, [measure] if measure else [])
     by_id = {question.id: question for question in questions}
 

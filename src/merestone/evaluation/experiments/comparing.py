@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from os import PathLike
 
@@ -40,6 +40,7 @@ def compare(
     mode: str = "hybrid",
     measures: Sequence[str] | None = None,
     tables: Mapping[str, Sequence[int]] | None = None,
+    kept: Callable[[str], Run | None] | None = None,
     progress: ProgressCallback = lambda _: None,
 ) -> Comparison:
     """Put ``questions`` to each configuration of ``library``, on one state of its documents, and
@@ -49,20 +50,21 @@ def compare(
     compared. Other cuttings and embedders are made in scratch libraries; each distinct input is
     embedded once. ``measures`` are those to compare, such as ``GoldCoverage@1000t``, the first of
     which decides. ``tables`` says which configurations vary one setting, see :class:`Comparison`.
+    ``kept`` is that of :func:`evaluate`.
 
     Raises ``SettingsError``: ``owner-only`` once there are rules of access and the owner does not
     ask, since documents are copied; whatever is wrong with a configuration, before anything is
     made; and ``extra-missing`` without SciPy.
     """
     if configurations is None:
-        configurations = (Configuration(DEFAULT_NAME), fixed_windows(library.settings))
+        configurations = first_configurations(library.settings)
     if len(configurations) < 2:
         raise SettingsError(
             "nothing-to-compare",
             "A comparison needs two configurations at least.",
             "Name another one, such as --with chunking.max_tokens=128.",
         )
-    asking = Asking(k, budgets, tokenizer, as_owner, mode, progress)
+    asking = Asking(k, budgets, tokenizer, as_owner, mode, progress, kept)
     asking.check(library, measures or ())
     runs: list[Run] = []
     embedded: list[int] = []
@@ -126,6 +128,11 @@ def _limited(run: Run, questions: Set[tuple[str, str]]) -> Run:
         groups={name: mean_measures(members) for name, members in groups.items()},
         documents=mean_documents(people_first(results)),
     )
+
+
+def first_configurations(settings: LibrarySettings) -> tuple[Configuration, ...]:
+    """What is compared where nothing is named."""
+    return Configuration(DEFAULT_NAME), fixed_windows(settings)
 
 
 def fixed_windows(settings: LibrarySettings) -> Configuration:

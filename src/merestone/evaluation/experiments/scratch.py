@@ -76,11 +76,21 @@ class Experiments:
         with self._library.sibling(settings) as tried, open_pipeline(settings, tried.embedder):
             return settings
 
+    def needs_making(self, configuration: Configuration) -> bool:
+        """False if the live library answers for it."""
+        settings = self._library.varied(configuration.tables)
+        return _making(settings) != _making(self._library.settings)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Documents and chunks of the live library."""
+        return len(self._snapshot.document_ids()), self._snapshot.chunk_count()
+
     @contextmanager
     def trial(self, configuration: Configuration) -> Iterator[Trial]:
         """A library that answers by this configuration."""
         settings = self._library.varied(configuration.tables)
-        if _making(settings) == _making(self._library.settings):
+        if not self.needs_making(configuration):
             with self._library.sibling(replace(settings, state=self._state)) as live:
                 yield Trial(configuration, live, False, 0, self.library_version, self._doubts())
             return

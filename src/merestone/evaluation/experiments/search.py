@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 from statistics import fmean, stdev
 
+from merestone.evaluation.experiments.attempts import Attempt
 from merestone.evaluation.experiments.configurations import Configuration
 from merestone.evaluation.experiments.scratch import Experiments, Trial
 from merestone.evaluation.experiments.variables import Variable
@@ -20,41 +21,11 @@ _FEWEST = 20
 _BOUND = 1.28
 """Standard errors of a one-sided 90 % bound."""
 _TOKENS_SAVED = 0.05
+_ROUNDING = 1e-9
+"""Gains up to which two means are the same."""
 
 Ask = Callable[[Trial, Sequence[str]], Run]
 """Puts the questions of these ids to a configuration."""
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """A configuration that was tried, and what it made of the questions to choose by."""
-
-    configuration: Configuration
-    variable: str
-    """What was varied; empty: where the search began."""
-    count: int
-    """Questions that it was asked before it was dropped, or all."""
-    quality: float
-    points: Mapping[str, tuple[float, float]]
-    """By view, mean tokens served and mean quality."""
-    embedded: int
-    """Texts that had to be embedded for it."""
-    outcome: str
-    """``taken``, ``dropped early``, ``not better`` or ``start``."""
-
-    def to_json(self) -> dict[str, JSON]:
-        return {
-            **self.configuration.to_json(),
-            "variable": self.variable,
-            "questions": self.count,
-            "quality": self.quality,
-            "points": {
-                view: {"tokens": tokens, "quality": quality}
-                for view, (tokens, quality) in self.points.items()
-            },
-            "embedded": self.embedded,
-            "outcome": self.outcome,
-        }
 
 
 @dataclass(slots=True)
@@ -86,7 +57,7 @@ class Search:
 
     def start(self, configuration: Configuration) -> None:
         """Where the search begins."""
-        self._note(configuration, "", self.ids, "start")
+        self._note(configuration, "", self.ids, "start", configuration, "where the search began")
 
     def step(self, current: Configuration, variable: Variable) -> Configuration:
         """The best of ``current`` and what comes of it by each option of ``variable``."""
@@ -104,10 +75,15 @@ class Search:
         if not options:
             return current
         best = max(options, key=lambda each: self._rank(each, self.ids))
-        taken = best if self._is_better(best, current) else None
+        taken = None
         for option in options:
+            is_better, reason = self._judged(option, current)
+            if option is best and is_better:
+                taken = best
+            elif is_better:
+                reason = f"better too, and {best.name} is ahead of it"
             outcome = "taken" if option is taken else "not better"
-            self._note(option, variable.name, self.ids, outcome)
+            self._note(option, variable.name, self.ids, outcome, current, reason)
         return taken or current
 
     def values(self, configuration: Configuration, measure: str) -> list[float]:
@@ -154,24 +130,36 @@ class Search:
             mean, error = self._gain(option, ranked[0], self.measure, ids)
             if option is current:
                 continue
-            if mean + _BOUND * error < 0 or place >= max(2, (len(everyone) + 1) // 2):
-                self._note(option, variable.name, ids, "dropped early")
+            if mean + _BOUND * error < 0:
+                reason = f"surely behind {ranked[0].name}"
+            elif place >= max(2, (len(everyone) + 1) // 2):
+                reason = "in the worse half"
             else:
                 kept.append(option)
+                continue
+            self._note(option, variable.name, ids, "dropped early", ranked[0], reason)
         return kept
 
-    def _is_better(self, option: Configuration, current: Configuration) -> bool:
-        """By the measure; where that cannot tell, by whole answers; else by tokens."""
+    def _judged(self, option: Configuration, current: Configuration) -> tuple[bool, str]:
+        """Whether ``option`` is better, and by what: the measure; where that cannot tell, whole
+        answers; else tokens."""
         gain, error = self._gain(option, current, self.measure, self.ids)
-        if gain > max(error, 1e-9):
-            return True
+        if gain > max(error, _ROUNDING):
+            return True, "gains more than its standard error"
         whole, whole_error = self._gain(option, current, self._whole, self.ids)
-        if gain < 0 or whole < 0:
-            return False
-        if whole > max(whole_error, 1e-9):
-            return True
+        if gain < -_ROUNDING:
+            return False, "loses"
+        if whole < -_ROUNDING:
+            return False, "loses whole answers"
+        if whole > max(whole_error, _ROUNDING):
+            return True, "gains whole answers, more than their standard error"
         before = self._mean(current, self._tokens, self.ids)
-        return self._mean(option, self._tokens, self.ids) < (1 - _TOKENS_SAVED) * before
+        saved = 1 - self._mean(option, self._tokens, self.ids) / before if before else 0.0
+        if saved > _TOKENS_SAVED:
+            return True, f"loses nothing, and saves {saved:.0%} of the tokens"
+        if gain > _ROUNDING:
+            return False, "gains less than its standard error"
+        return False, "gains nothing"
 
     def _rank(self, configuration: Configuration, ids: Sequence[str]) -> tuple[float, float, float]:
         return (
@@ -207,7 +195,13 @@ class Search:
         return fmean(values) if values else 0.0
 
     def _note(
-        self, configuration: Configuration, variable: str, ids: Sequence[str], outcome: str
+        self,
+        configuration: Configuration,
+        variable: str,
+        ids: Sequence[str],
+        outcome: str,
+        against: Configuration,
+        reason: str,
     ) -> None:
         quality, _, view = self.measure.partition("@")
         known = [
@@ -216,6 +210,7 @@ class Search:
             if (result := self._results[configuration.fingerprint].get(id)) is not None
         ]
         views = {name.partition("@")[2] for each in known for name in each.measures}
+        gain, error = self._gain(configuration, against, self.measure, ids)
         self.attempts[configuration.fingerprint] = Attempt(
             configuration=configuration,
             variable=variable,
@@ -230,6 +225,10 @@ class Search:
             },
             embedded=self._embedded.get(configuration.fingerprint, 0),
             outcome=outcome,
+            gain=gain,
+            error=error,
+            against=against.name,
+            reason=reason,
         )
 
     @property

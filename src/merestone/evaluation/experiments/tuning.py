@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from merestone.evaluation.experiments.attempts import Attempt
 from merestone.evaluation.experiments.comparison import Comparison, Contrast
 from merestone.evaluation.experiments.configurations import Configuration
 from merestone.evaluation.experiments.halves import Halves
-from merestone.evaluation.experiments.search import Attempt
 from merestone.evaluation.statistics.intervals import Difference
 from merestone.types import JSON
 

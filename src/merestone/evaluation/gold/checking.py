@@ -91,6 +91,8 @@ class QuestionsCheck:
     """What became of each question."""
 
     questions: tuple[CheckedQuestion, ...]
+    notes: tuple[str, ...] = ()
+    """What else should be known of them."""
 
     @cached_property
     def counts(self) -> Mapping[str, int]:
@@ -121,6 +123,7 @@ class QuestionsCheck:
             "questions": len(self.questions),
             "evidence": dict(self.counts),
             "needs_review": [item.question.id for item in self.to_review],
+            "notes": list(self.notes),
             "per_question": [item.to_json() for item in self.questions],
         }
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 from merestone.evaluation.questions.rarity import Rarity
@@ -14,7 +15,10 @@ from merestone.text.sentences import sentence_spans
 from merestone.text.white_space import stripped
 from merestone.types import Block, Document
 
-Rule = Literal["heading", "definition", "symbol", "sentence"]
+Rule = Literal["heading", "definition", "symbol", "sentence", "topic", "words"]
+"""``topic`` is a heading and ``words`` are words of a sentence, where no question could be made of
+them: someone has to."""
+UNWORDED: frozenset[Rule] = frozenset({"topic", "words"})
 
 _SHORTEST, _LONGEST = 40, 1500
 """Code points of an answer."""
@@ -34,8 +38,29 @@ _NUMBERING = re.compile(
     r"^(?:(?:chapter|section|part|step)\s+)?[\divxlc]+(?:\.\d+)*[.):]?\s+", re.I
 )
 _MARKS = re.compile(r"[`*]{1,3}(?=\S)|(?<=\S)[`*]{1,3}|\[([^\]]*)\]\([^)]*\)|[¶#]+\s*$")
+_QUESTION_MARKS = ("?", "\uff1f", "\u061f")
 _ASKING = re.compile(r"(?:what|why|when|where|who|which|how|can|does|do|is|are|should)\b", re.I)
 _HOW_TO = re.compile(r"how to\s+(?=\S)", re.I)
+_TASK = re.compile(
+    r"(?:add|build|change|check|choose|clean|close|configure|connect|create|define|delete|deploy|"
+    r"disable|download|enable|export|find|get|import|install|make|move|open|prepare|read|remove|"
+    r"replace|report|restore|run|save|send|set|start|stop|test|turn|update|upgrade|use|verify|"
+    r"write)\s+(?:up\s+|off\s+|on\s+)?(?:an?|the|your|all|new)\s+\S",
+    re.I,
+)
+_SUBJECT = re.compile(
+    r"((?:(?:the|an?)\s)?(?:[\w'.-]+\s){0,5}?[\w'-]+)\s"
+    r"(?:is|are|was|were|has|have|had|can|may|must|should|will|would|means|contains|provides|"
+    r"requires|needs|allows|supports|uses|becomes|remains)\b",
+    re.I,
+)
+"""What a sentence that begins so is about: up to six words and an article."""
+_POINTING = frozenset(
+    "this these that those it its they there here he she we you i one some such both each all "
+    "if when where while what which who how why in on at by for from with to of as and but or so "
+    "not no after before although because since then also however".split()
+)
+"""Words that begin no name of a thing, or point to one that was named before."""
 _DOING = re.compile(r"[a-z]{2,}ing\b\s+\S", re.I)
 _ENGLISH = frozenset("the of and to in is that for it with as be on are this by an or not".split())
 _ENGLISH_SHARE = 0.15
@@ -55,7 +80,8 @@ def drafts_of(document: Document, rarity: Rarity) -> Iterator[Draft]:
     """All drafts of a document. Whole questions in English texts, keywords in others."""
     is_english = _is_english(document)
     body = [block for block in document.blocks if block.layer == "body"]
-    yield from _of_headings(document, body, is_english)
+    small = _SmallWords(document.text)
+    yield from _of_headings(document, body, small if is_english else None)
     for block in body:
         if block.kind == "definition" and "term" in block.attributes:
             yield from _of_term(document, block, is_english)
@@ -63,7 +89,7 @@ def drafts_of(document: Document, rarity: Rarity) -> Iterator[Draft]:
             yield from _of_symbol(document, block, is_english)
     for block in body:
         if block.kind in _PROSE:
-            yield from _of_sentences(document, block, rarity)
+            yield from _of_sentences(document, block, rarity, small if is_english else None)
 
 
 def passages_of(document: Document) -> Iterator[str]:
@@ -78,7 +104,9 @@ def passages_of(document: Document) -> Iterator[str]:
             yield document.text[block.start : block.end]
 
 
-def _of_headings(document: Document, body: list[Block], is_english: bool) -> Iterator[Draft]:
+def _of_headings(
+    document: Document, body: list[Block], english: _SmallWords | None
+) -> Iterator[Draft]:
     headings = [block for block in body if block.kind == "heading"]
     above: list[tuple[int, str]] = []
     for number, block in enumerate(headings):
@@ -90,27 +118,57 @@ def _of_headings(document: Document, body: list[Block], is_english: bool) -> Ite
         above.append((level, words))
         following = headings[number + 1].start if number + 1 < len(headings) else document.body_end
         answer = _answer(document, body, block.end, following)
-        question = _asked(words, place, is_english)
+        question = _asked(words, place, english)
         if answer and question:
-            yield Draft(question, *answer, "heading")
+            is_bare = not question.endswith(_QUESTION_MARKS)
+            yield Draft(question, *answer, "topic" if is_bare else "heading")
 
 
-def _asked(heading: str, place: str, is_english: bool) -> str:
+class _SmallWords:
+    """Tells words from names: what a text writes small somewhere is no name."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def _small(self) -> frozenset[str]:
+        return frozenset(re.findall(r"\b[a-z]+\b", self._text))
+
+    def lowered(self, words: str) -> str:
+        """``words`` with a small first letter, if they don't begin with a name."""
+        first = re.match(r"[^\W\d_]+", words)
+        if first is None or first[0].lower() not in self._small or not first[0][1:].islower():
+            return words
+        return words[:1].lower() + words[1:]
+
+
+def _asked(heading: str, place: str, english: _SmallWords | None) -> str:
     """The question that a heading answers; empty if it says too little."""
     words = re.findall(r"\w+", heading.casefold())
     if not words or all(word in _GENERAL or word.isdigit() for word in words):
         return ""
-    if heading.endswith(("?", "\uff1f", "\u061f")):
+    if heading.endswith(_QUESTION_MARKS):
         return heading
-    if is_english and (match := _HOW_TO.match(heading)):
-        return f"How do I {_lowered(heading[match.end() :])}?"
-    if is_english and _ASKING.match(heading):
-        return f"{heading}?"
-    if is_english and _DOING.match(heading):
-        return f"What should I know about {_lowered(heading)}?"
-    if place and place.casefold() not in heading.casefold():
+    is_placed = bool(place) and place.casefold() not in heading.casefold()
+    if english:
+        return _asked_in_english(heading, place if is_placed else "", len(words), english)
+    if is_placed:
         return f"{place}: {heading}"
     return heading if len(words) > 1 else ""
+
+
+def _asked_in_english(heading: str, place: str, words: int, small: _SmallWords) -> str:
+    if match := _HOW_TO.match(heading):
+        return f"How do I {small.lowered(heading[match.end() :])}?"
+    if _ASKING.match(heading):
+        return f"{heading}?"
+    if _TASK.match(heading):
+        return f"How do I {heading[:1].lower()}{heading[1:]}?"
+    if _DOING.match(heading):
+        return f"What should I know about {small.lowered(heading)}?"
+    if place:
+        return f"{place}: what is said about {small.lowered(heading)}?"
+    return f"What is said about {small.lowered(heading)}?" if words > 1 else ""
 
 
 def _answer(document: Document, body: list[Block], start: int, end: int) -> tuple[int, int] | None:
@@ -140,9 +198,12 @@ def _of_symbol(document: Document, block: Block, is_english: bool) -> Iterator[D
         yield Draft(f"What does the {kind} {name} do?".replace("  ", " "), start, end, "symbol")
 
 
-def _of_sentences(document: Document, block: Block, rarity: Rarity) -> Iterator[Draft]:
-    """Of a block's sentences the most telling, asked for by its rarest words."""
-    best: tuple[float, str, int, int] | None = None
+def _of_sentences(
+    document: Document, block: Block, rarity: Rarity, english: _SmallWords | None
+) -> Iterator[Draft]:
+    """Of a block's sentences the most telling: what it says of its subject, or where that is not
+    plain, its rarest words."""
+    best: tuple[bool, float, str, int, int] | None = None
     for low, high in sentence_spans(document.text, block.start, block.end):
         start, end = stripped(document.text, low, high)
         sentence = document.text[start:end]
@@ -152,25 +213,33 @@ def _of_sentences(document: Document, block: Block, rarity: Rarity) -> Iterator[
         keywords = rarity.keywords(sentence, _KEYWORDS)
         if len(keywords) < _FEWEST_KEYWORDS or end - start > _LONGEST:
             continue
-        weight = rarity.weight(keywords)
-        if best is None or weight > best[0]:
-            best = weight, " ".join(word for word, _ in keywords), start, end
+        told = [word for word, _ in keywords]
+        subject = _subject(sentence, told, english) if english else ""
+        asked = f"What is said about {subject}?" if subject else " ".join(told)
+        found = (bool(subject), rarity.weight(keywords), asked, start, end)
+        if best is None or found[:2] > best[:2]:
+            best = found
     if best:
-        _, question, start, end = best
-        yield Draft(question, start, end, "sentence")
+        is_question, _, question, start, end = best
+        yield Draft(question, start, end, "sentence" if is_question else "words")
+
+
+def _subject(sentence: str, keywords: list[str], small: _SmallWords) -> str:
+    """What a sentence is about, if it begins with that and it is told by a rare word; else
+    nothing."""
+    match = _SUBJECT.match(sentence)
+    words = match[1].split() if match else []
+    if not words or not set(words).intersection(keywords):
+        return ""
+    if any(word.casefold() in _POINTING for word in words[:2]) or "." in words[-1]:
+        return ""
+    return small.lowered(" ".join(words))
 
 
 def _plain(words: str) -> str:
     """A heading without its marks and numbers, on one line."""
     bare = _MARKS.sub(lambda match: match[1] or "", " ".join(words.split()))
     return _NUMBERING.sub("", bare).strip(" :.\u2014-")
-
-
-def _lowered(words: str) -> str:
-    """The first letter small, but for names and abbreviations."""
-    first = words.split()[0] if words.split() else ""
-    is_word = first[1:].islower() or len(first) == 1
-    return words[:1].lower() + words[1:] if is_word else words
 
 
 def _is_english(document: Document) -> bool:

@@ -5,6 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from merestone.evaluation.questions.keys import (
+    EVIDENCE_KEYS,
+    EVIDENCE_STRINGS,
+    QUESTION_KEYS,
+    did_you_mean,
+    meant_key,
+)
 from merestone.evaluation.questions.values import (
     Coordinates,
     Evidence,
@@ -14,21 +21,6 @@ from merestone.evaluation.questions.values import (
 )
 from merestone.types import JSON
 
-_STRINGS = ("doc", "quote", "prefix", "suffix", "version")
-_EVIDENCE_KEYS = frozenset({*_STRINGS, "start", "end", "page", "coordinates", "grade"})
-_QUESTION_KEYS = frozenset(
-    {
-        "id",
-        "question",
-        "evidence",
-        "match",
-        "scope",
-        "tags",
-        "language",
-        "made",
-        "principals",
-    }
-)
 _MATCHES: Mapping[str, Match] = {"all": "all", "any": "any"}
 _COORDINATES: Mapping[str, Coordinates] = {"text": "text", "source": "source"}
 
@@ -50,7 +42,10 @@ def question_from_json(value: JSON) -> Question:
         )
     text = _string(value, "question").strip()
     if not text:
-        raise QuestionFormError("the question is empty", "Give it words, or remove the line.")
+        hint = "" if "question" in value else did_you_mean(_unknown(value), {"question"})
+        remedy = f"{hint}Give it words, or remove the line."
+        raise QuestionFormError("the question is empty", remedy)
+    _check_evidence_key(value)
     match = _MATCHES.get(_string(value, "match") or "all")
     if match is None:
         raise QuestionFormError(f"match is {value['match']!r}", 'Write "all" or "any".')
@@ -70,8 +65,22 @@ def question_from_json(value: JSON) -> Question:
         language=_string(value, "language") or None,
         made=made,
         principals=_strings(value, "principals"),
-        extra={key: each for key, each in value.items() if key not in _QUESTION_KEYS},
+        extra={key: each for key, each in value.items() if key not in QUESTION_KEYS},
     )
+
+
+def _unknown(value: Mapping[str, Any]) -> list[str]:
+    return [str(key) for key in value if key not in QUESTION_KEYS]
+
+
+def _check_evidence_key(value: Mapping[str, Any]) -> None:
+    """A question whose evidence is mistyped would pass for one that nothing answers."""
+    lost = [key for key in _unknown(value) if meant_key(key, QUESTION_KEYS) == "evidence"]
+    if lost and "evidence" not in value:
+        raise QuestionFormError(
+            f"the key {lost[0]!r} means nothing, and there is no evidence",
+            "Did you mean evidence? Where nothing answers, write evidence as [].",
+        )
 
 
 def evidence_from_json(value: JSON) -> Evidence:
@@ -84,24 +93,39 @@ def evidence_from_json(value: JSON) -> Evidence:
             f"coordinates is {value['coordinates']!r}", 'Write "text" or "source".'
         )
     evidence = Evidence(
-        **{key: _string(value, key) for key in _STRINGS},
+        **{key: _string(value, key) for key in EVIDENCE_STRINGS},
         start=_number(value, "start", 0),
         end=_number(value, "end", 0),
         page=_number(value, "page", 1),
         coordinates=coordinates,
         grade=1 if value.get("grade") is None else _number(value, "grade", 0) or 0,
-        extra={key: each for key, each in value.items() if key not in _EVIDENCE_KEYS},
+        extra={key: each for key, each in value.items() if key not in EVIDENCE_KEYS},
     )
+    _check_place(evidence)
     _check_span(evidence)
     return evidence
 
 
-def _check_span(evidence: Evidence) -> None:
+def _check_place(evidence: Evidence) -> None:
+    """A piece whose quote or span is mistyped would pass for all of its document."""
+    strange = list(evidence.extra)
     if not evidence.doc.strip():
         raise QuestionFormError(
             "a piece of evidence names no document",
-            "Give doc, or leave evidence empty if nothing answers the question.",
+            f"{did_you_mean(strange, {'doc'})}Give doc, or leave evidence empty if nothing answers "
+            "the question.",
         )
+    if strange and evidence.is_whole and evidence.page is None and evidence.start is None:
+        open_keys = EVIDENCE_KEYS - {"doc"}
+        raise QuestionFormError(
+            f"a piece of evidence has the unknown key {strange[0]!r}, and nothing that says where "
+            f"in {evidence.doc} the answer stands",
+            f"{did_you_mean(strange, open_keys)}Known there: {', '.join(sorted(EVIDENCE_KEYS))}. "
+            "If all of the document answers, take the unknown key away.",
+        )
+
+
+def _check_span(evidence: Evidence) -> None:
     start, end = evidence.start, evidence.end
     if (start is None) != (end is None):
         raise QuestionFormError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from merestone.evaluation.gold.checking import written
 from merestone.evaluation.gold.word_runs import WordRun
+from merestone.evaluation.questions.importing.matching import DocumentNames
 from merestone.evaluation.questions.values import Evidence
 from merestone.retrieval import Reference, resolve
 from merestone.types import NotFoundError, SettingsError, Snapshot
@@ -18,7 +19,13 @@ def cited_evidence(snapshot: Snapshot, reference: Reference) -> Evidence:
     Raises ``NotFoundError`` for what is not known, and ``SettingsError`` with code
     ``passage-changed`` if the passage is not there any more as it was.
     """
-    found = resolve(snapshot, reference)
+    try:
+        found = resolve(snapshot, reference)
+    except NotFoundError as error:
+        meant = _meant(snapshot, reference) if isinstance(reference, str) else ""
+        if not meant:
+            raise
+        raise NotFoundError(error.code, error.message, f"{meant}{error.remedy}") from error
     record = snapshot.record(found.document)
     text = snapshot.text(found.document)
     if found.outcome not in ("same", "moved") or record is None or text is None:
@@ -48,7 +55,7 @@ def quoted_evidence(
         raise NotFoundError(
             "reference-not-found",
             f"Nothing is known as {document!r}.",
-            "Name a document as `status` or `search` names it.",
+            f"{_meant(snapshot, document)}`merestone status --documents` lists their names.",
         )
     places = _places(text, quote) or list(WordRun(text, with_marks=True).places(quote))
     shown = quote if len(quote) <= _SHOWN else f"{quote[:_SHOWN]}…"
@@ -76,3 +83,9 @@ def _places(text: str, quote: str) -> list[tuple[int, int]]:
         found.append((at, at + len(quote)))
         at = text.find(quote, at + len(quote))
     return found
+
+
+def _meant(snapshot: Snapshot, document: str) -> str:
+    """``Did you mean a.md? `` where a name that is no document's is short for one; else nothing."""
+    meant = DocumentNames(snapshot.records()).match(document)
+    return f"Did you mean {meant}? " if meant and meant != document else ""

@@ -10,7 +10,7 @@ from itertools import islice
 
 from merestone.embedding.http import UnavailableError
 from merestone.evaluation.gold.checking import written
-from merestone.evaluation.questions.drafts import Draft, drafts_of, passages_of
+from merestone.evaluation.questions.drafts import UNWORDED, Draft, drafts_of, passages_of
 from merestone.evaluation.questions.json_form import question_to_json
 from merestone.evaluation.questions.rarity import Rarity
 from merestone.evaluation.questions.values import Evidence, Question, question_id
@@ -19,8 +19,8 @@ from merestone.types import JSON, Document, Snapshot, content_type
 
 EASIER = (
     "These questions are made, from the very passages that answer them, so they are easier than "
-    "real ones: they are marked as made and scored apart. Check each, and collect questions that "
-    "people asked."
+    "real ones: they are marked as made and scored apart. Word each as someone would ask it, and "
+    "collect questions that people asked."
 )
 _SAMPLE = 60
 """Documents among which the rarity of words is judged."""
@@ -72,7 +72,14 @@ def suggest_questions(
                 made.append(question)
         if len(made) in (before, count):
             break
-    return Suggestion(tuple(made), (EASIER, *making.notes))
+    notes = [EASIER, *making.notes]
+    if making.unworded:
+        are = "is" if making.unworded == 1 else "are"
+        notes.append(
+            f"{making.unworded} of {len(made)} {are} no question yet, but a heading or the rarest "
+            "words of a sentence: nobody asks like that, so word or drop them."
+        )
+    return Suggestion(tuple(made), tuple(notes))
 
 
 class _Making:
@@ -88,6 +95,8 @@ class _Making:
     ) -> None:
         self._snapshot, self._rarity, self._chance = snapshot, rarity, chance
         self._taken, self._writer = taken, writer
+        self.unworded = 0
+        """Questions that are only a heading or words of a sentence."""
         self._drafts: dict[str, list[Draft]] = {}
         self.notes: list[str] = []
 
@@ -104,26 +113,34 @@ class _Making:
             question = self._question(document, draft)
             if _folded(question.question) not in self._taken:
                 self._taken.add(_folded(question.question))
+                is_made_of_rules = question.question == draft.question
+                self.unworded += is_made_of_rules and draft.rule in UNWORDED
                 return question
         return None
 
     def _mixed(self, drafts: Sequence[Draft]) -> list[Draft]:
-        """One of each rule in turn, in a random order, from different passages."""
+        """One of each rule in turn, in a random order, from different passages; where there is a
+        question to be had, not its bare words."""
         by_rule: defaultdict[str, list[Draft]] = defaultdict(list)
         for draft in drafts:
             by_rule[draft.rule].append(draft)
-        groups = list(by_rule.values())
-        for group in groups:
-            self._chance.shuffle(group)
-        self._chance.shuffle(groups)
         mixed: list[Draft] = []
+        for is_last in (False, True):
+            groups = [by_rule[rule] for rule in by_rule if (rule in UNWORDED) == is_last]
+            for group in groups:
+                self._chance.shuffle(group)
+            self._chance.shuffle(groups)
+            self._take_turns(groups, mixed)
+        return mixed
+
+    def _take_turns(self, groups: Sequence[list[Draft]], mixed: list[Draft]) -> None:
+        """Move drafts of passages that are not asked for yet from ``groups`` to ``mixed``."""
         while any(groups) and len(mixed) < 4 * _ROUNDS:
             for group in groups:
                 if group:
                     draft = group.pop()
                     if not any(one.start < draft.end and draft.start < one.end for one in mixed):
                         mixed.append(draft)
-        return mixed
 
     def _question(self, document: Document, draft: Draft) -> Question:
         words = self._written(document, draft)

@@ -14,6 +14,7 @@ from merestone.evaluation.questions.json_form import (
     question_from_json,
     question_to_json,
 )
+from merestone.evaluation.questions.keys import meant_key
 from merestone.evaluation.questions.values import Question, question_id
 from merestone.types import JSON
 
@@ -38,6 +39,7 @@ def from_table(text: str, suffix: str, note: _NoteFault) -> Iterator[tuple[int, 
                 "there is no column called question",
                 f"Begin the file with a line such as {','.join(_FIRST)}.",
             )
+        _check_columns(rows.fieldnames or ())
         for row in rows:
             try:
                 _gather(row, rows.line_num, gathered)
@@ -54,6 +56,21 @@ def from_table(text: str, suffix: str, note: _NoteFault) -> Iterator[tuple[int, 
             yield line, question_from_json(shape)
         except QuestionFormError as fault:
             note(line, fault)
+
+
+def _check_columns(columns: Iterable[str | None]) -> None:
+    """A column of answers that is mistyped would leave questions that nothing answers, or that
+    whole documents do."""
+    named = [column for column in columns if column]
+    of_evidence = {"document", "quote", *_OF_EVIDENCE}
+    known = {*_FIRST, *_OF_QUESTION, *_OF_EVIDENCE}
+    for column in named:
+        meant = meant_key(column, known - set(named)) if column not in known else None
+        if meant in of_evidence:
+            raise QuestionFormError(
+                f"the column {column!r} means nothing, and there is none called {meant}",
+                f"Did you mean {meant}? Columns of answers: {', '.join(sorted(of_evidence))}.",
+            )
 
 
 def _gather(

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 
 from merestone.evaluation.experiments.comparison import Contrast, contrast_of
 from merestone.evaluation.report.outcomes import QuestionRow, group, outcome, question_rows, share
-from merestone.evaluation.report.settings_rows import SettingRow, setting_rows
 from merestone.evaluation.report.views import main_view, measure_key, views
+from merestone.evaluation.runs.settings_rows import SettingRow, setting_rows
 from merestone.evaluation.runs.values import Interval, Run
 from merestone.types import JSON
 

@@ -87,8 +87,9 @@ def _against(report: Report, place: int) -> list[str]:
     mean, low, high = (
         change(found.measure, value) for value in (given.mean, given.wide_low, given.wide_high)
     )
+    between = "" if given.is_tie else f" [{low}, {high}], p {_text(probability(given.adjusted_p))}"
     return [
-        f"{mean} [{low}, {high}], p {_text(probability(given.adjusted_p))}",
+        f"{mean}{between}",
         _text(found.verdict.words),
     ]
 

@@ -26,6 +26,7 @@ from merestone.evaluation.report.words import (
     probability,
 )
 from merestone.evaluation.runs.failures import FAILURES
+from merestone.evaluation.statistics.verdicts import BOTH
 
 
 def overview_table(report: Report) -> Markup:
@@ -71,18 +72,19 @@ def _against(report: Report, place: int) -> list[Markup]:
         return [element("td", NONE, class_="num"), element("td", "not compared", class_="quiet")]
     given, name = found.difference, found.measure
     unit = " points" if is_share(name) else ""
+    between = (
+        f"{change(name, given.wide_low)} to {change(name, given.wide_high)}, "
+        f"p {probability(given.adjusted_p)}"
+    )
     told = joined(
         element("b", change(name, given.mean), unit),
-        element(
-            "small",
-            f"{change(name, given.wide_low)} to {change(name, given.wide_high)}, "
-            f"p {probability(given.adjusted_p)}",
-        ),
+        element("small", "the same on every question" if given.is_tie else between),
     )
     needed = found.verdict.needed
     verdict = joined(
         found.verdict.kind,
         element("small", f"about {_rounded(needed):,} questions would tell") if needed else None,
+        element("small", BOTH) if given.is_disputed else None,
     )
     return [element("td", told, class_="num"), element("td", verdict)]
 

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
 from merestone.evaluation.report.front import Point
+from merestone.evaluation.report.labels import place_labels
 from merestone.evaluation.report.markup import Markup
 from merestone.evaluation.report.svg import INK, MUTED, PAPER, colour_of, drawing, marker_of
 from merestone.evaluation.report.views import label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-_ROOM = 0.25
-"""Of the plot's width, for a label."""
 
 
 class Mark(NamedTuple):
@@ -69,7 +65,6 @@ def front_plot(points: Sequence[Point], letters: Sequence[str]) -> Markup:
             zorder=1,
         )
         several = len(letters) > 1
-        labelled = _apart(best, points)
         for point in points:
             colour = colour_of(point.column)
             axes.plot(
@@ -89,19 +84,6 @@ def front_plot(points: Sequence[Point], letters: Sequence[str]) -> Markup:
                 markeredgecolor=PAPER,
                 zorder=4 if point.on_front else 3,
             )
-            if several and point not in labelled:
-                continue
-            letter = f"{letters[point.column]} " if several else ""
-            axes.annotate(
-                f"{letter}{label(point.view)}",
-                (point.tokens, point.quality.mean),
-                xytext=(7, 7) if several else (6, -4),
-                textcoords="offset points",
-                fontsize=10.5,
-                color=INK if several else MUTED,
-                va="center" if several else "top",
-                zorder=5,
-            )
         axes.set_xscale("log")
         low, high = min(p.tokens for p in points), max(p.tokens for p in points)
         axes.set_xlim(low / 1.25, high * 1.9)
@@ -116,6 +98,21 @@ def front_plot(points: Sequence[Point], letters: Sequence[str]) -> Markup:
         )
         axes.set_xlabel("tokens served for a question")
         axes.grid()
+        # What nothing beats first, from the dearest on; of several runs only that is named.
+        named = [*reversed(best), *(p for p in points if not p.on_front and not several)]
+        place_labels(
+            axes,
+            [
+                (
+                    f"{letters[point.column]} {label(point.view)}"
+                    if several
+                    else label(point.view),
+                    (point.tokens, point.quality.mean),
+                )
+                for point in named
+            ],
+            [(point.tokens, point.quality.mean) for point in points],
+        )
     return written[0]
 
 
@@ -173,16 +170,6 @@ def _scale(axes: Axes, marks: Sequence[Mark], unit: str, zero: bool) -> None:
     )
     if zero:
         axes.set_xlabel("percentage points" if unit == "%" else unit)
-
-
-def _apart(best: Sequence[Point], points: Sequence[Point]) -> list[Point]:
-    """Those of the front whose labels have room, from the last one on."""
-    width = log(points[-1].tokens / points[0].tokens) or 1.0
-    found: list[Point] = []
-    for point in reversed(best):
-        if not found or log(found[-1].tokens / point.tokens) > _ROOM * width:
-            found.append(point)
-    return found
 
 
 def _tenths(points: Sequence[Point]) -> list[float]:

@@ -82,6 +82,11 @@ def change(name: str, value: float) -> str:
     return text.replace("-", MINUS)
 
 
+def spread(name: str, value: float) -> str:
+    """A standard error or another width, in the unit of :func:`change`."""
+    return change(name, value).removeprefix("+")
+
+
 def probability(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from merestone.evaluation.measures.spans import at
 from merestone.evaluation.runs.scoring import Scored
 from merestone.evaluation.runs.values import QuestionResult, people_first
+from merestone.evaluation.statistics.intervals import FEWEST_TOLD
 
 _FEW = 30
-"""Questions below which a mean says little: its interval is wider than a fifth."""
+"""Questions below which little can be told."""
 _CEILING = 0.97
 _WHOLE = 1.2
 """Chunks per document up to which cutting decides nothing."""
@@ -31,8 +32,8 @@ def cautions(
     lost = sum(result.failure in ("not-in-corpus", "no-text") for result in counted)
     if counted and lost / len(counted) >= _MISSING:
         found.append(
-            f"Of {lost} in {len(counted)} questions a document is not in the library, or without "
-            "text: are these the questions of this library?"
+            f"In {lost} of {len(counted)} questions a document is missing from the library, or has "
+            "no text: are these the questions of this library?"
         )
     if scored.skipped:
         found.append(
@@ -40,10 +41,7 @@ def cautions(
             "run `merestone questions check`."
         )
     if len(asked) < _FEW:
-        found.append(
-            f"{_questions(len(asked))} few: differences below a fifth cannot be told from chance. "
-            f"About {_FEW} are the least, 100 are good."
-        )
+        found.append(f"{_reach(len(asked))} About {_FEW} are the least, 100 are good.")
     if made:
         found.append(
             f"{_questions(made)} made by a machine: easier than what people ask, and scored apart."
@@ -64,6 +62,20 @@ def cautions(
         if count >= _OFTEN * len(results)
     ]
     return tuple(found)
+
+
+def _reach(count: int) -> str:
+    """What so few questions can tell at best."""
+    if count < FEWEST_TOLD:
+        return (
+            f"{_questions(count)} too few to tell any difference from chance: at least "
+            f"{FEWEST_TOLD} have to change, all to one side."
+        )
+    points = 100 * FEWEST_TOLD / count
+    return (
+        f"{_questions(count)} few: {FEWEST_TOLD} at least have to change, all to one side, to be "
+        f"told from chance. Of whole answers that is a difference of {points:.0f} points."
+    )
 
 
 def _questions(count: int) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from os import PathLike
 
 from merestone.evaluation.questions.values import Question, Questions
-from merestone.evaluation.runs.recording import record_run
+from merestone.evaluation.runs.recording import record_run, run_id, state_notes
 from merestone.evaluation.runs.scoring import Scoring
 from merestone.evaluation.runs.serving import Desk
 from merestone.evaluation.runs.values import Run
@@ -40,6 +41,7 @@ def evaluate(
     mode: str = "hybrid",
     name: str = "",
     views: Sequence[str] | None = None,
+    kept: Callable[[str], Run | None] | None = None,
     progress: ProgressCallback = lambda _: None,
 ) -> Run:
     """Ask ``library`` the ``questions`` and score what it serves, on one state of it.
@@ -51,6 +53,8 @@ def evaluate(
 
     ``principals`` or ``as_owner`` say who asks, for every question that does not say it itself;
     documents that the asker may not read count as missing. ``where`` limits all searches.
+    ``kept`` finds an earlier run by its id: where there is one, it is taken and nothing is asked,
+    unless a reranker orders the hits.
     """
     if not isinstance(questions, Questions):
         questions = Questions(questions)
@@ -60,24 +64,26 @@ def evaluate(
         raise SettingsError(
             "no-questions",
             "There are no questions to be asked.",
-            "Write some into questions.jsonl, or let `merestone questions suggest` draft them.",
+            "Give some, or let `merestone questions suggest` draft them.",
         )
     given = settings.tokenizer or None if tokenizer is None else tokenizer
     counting = tokenizer_given(given)
     limit = read_filter(where)
     asker = None if principals is None else tuple(principals)
+    who = ("owner",) if as_owner else tuple(sorted(asker or ()))
+    within = None if limit is None else repr(limit)
     with _open_desks(library, questions, asker, as_owner, counting, mode) as desks:
+        id = run_id(library, desks, questions, chosen, who, within)
+        # A service that reranks may answer otherwise the next time.
+        if kept is not None and not desks[()].has_reranker and (known := kept(id)) is not None:
+            notes = state_notes(library, desks[()].snapshot, questions)
+            return replace(known, name=name, warnings=_united(notes, known.warnings))
         scored = Scoring(desks, chosen, limit).score(questions, progress)
-        return record_run(
-            library,
-            desks,
-            questions,
-            chosen,
-            scored,
-            ("owner",) if as_owner else tuple(sorted(asker or ())),
-            None if limit is None else repr(limit),
-            name,
-        )
+        return record_run(library, desks, questions, chosen, scored, who, id, name)
+
+
+def _united(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*first, *second)))
 
 
 def views_wanted(

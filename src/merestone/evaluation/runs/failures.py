@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from merestone.evaluation.questions.values import Evidence, Question
 from merestone.evaluation.runs.serving import Answers, Desk, scoped
 from merestone.evaluation.runs.values import PRECISE, Served
 from merestone.retrieval.candidates import find_candidates
+from merestone.retrieval.evidence import THE_REST
 from merestone.retrieval.ranking import Ranking, reference
 from merestone.retrieval.searching import check_question
 from merestone.types import AllOf, Chunk, Comparison, ContextResult, Filter, Snapshot
@@ -98,7 +99,8 @@ class Examination:
             return None
         first, more = found[0], len(found) - 1
         if more and self._gold.match == "all":
-            return replace(first, detail=f"{first.detail} Of its gold {more} more is lost.")
+            lost = f"{more} more {'is' if more == 1 else 'are'} lost"
+            return replace(first, detail=f"{first.detail} Of its gold {lost}.")
         return first
 
     def _lost_documents(self) -> list[Miss]:
@@ -131,7 +133,7 @@ class Examination:
         if self._gold.match == "any":
             lost.sort(key=lambda span: -read.shared((span.document, span.start, span.end)))
             lost = lost[:1]
-        return [self._lost_span(span, view) for span in lost]
+        return [self._told(span, self._lost_span(span, view)) for span in lost]
 
     @property
     def spans(self) -> list[GoldSpan]:
@@ -171,11 +173,29 @@ class Examination:
             return Miss(
                 "cut-by-boundary", f"{where} is parted, and no chunk holds what is between."
             )
-        reason = _reason(context, inside)
+        why = _why(context, inside)
         if _is_behind(context, inside, view):
             words = self._best(inside).words
-            return Miss("outranked", f"The chunk of {where} {words}, behind all served: {reason}.")
-        return Miss("dropped-by-budget", f"{where} was found: {reason}.")
+            detail = f"The chunk of {where} {words}, behind all served"
+            return Miss("outranked", f"{detail}: {why.reason}.")
+        served = (
+            "only a part of its chunk was served" if why.is_part else "nothing of it was served"
+        )
+        return Miss("dropped-by-budget", f"{where} was found, and {served}: {why.reason}.")
+
+    def _told(self, span: GoldSpan, miss: Miss) -> Miss:
+        """``miss``, in other words where its answer is a whole document, of which no room is ever
+        enough to serve all."""
+        text = self._desk.snapshot.text(span.document) or ""
+        chunks = len(self._parts(span))
+        is_whole = (span.start, span.end) == (0, len(text)) and chunks > 1
+        if not is_whole or miss.failure not in ("cut-by-boundary", "dropped-by-budget"):
+            return miss
+        detail = (
+            f"{span.document} was found. All of it is the answer, {len(text):,} characters in "
+            f"{chunks} chunks: the measures of documents count it."
+        )
+        return replace(miss, detail=detail)
 
     def _parts(self, span: GoldSpan) -> list[Chunk]:
         """The chunk that holds the span, the best one, or else all that hold a part of it."""
@@ -283,10 +303,17 @@ def _is_behind(context: ContextResult, chunks: Sequence[Chunk], view: str) -> bo
     return waiting > 0 or (view == PRECISE and waiting == 0)
 
 
-def _reason(context: ContextResult, chunks: Sequence[Chunk]) -> str:
+class _Why(NamedTuple):
+    reason: str
+    is_part: bool
+    """True: a part of the chunk is in the context."""
+
+
+def _why(context: ContextResult, chunks: Sequence[Chunk]) -> _Why:
     """Why the first of ``chunks`` is not whole in the context."""
     ids = {chunk.id for chunk in chunks}
     for decision in context.decisions:
         if decision.chunk in ids and decision.outcome != "in":
-            return decision.reason
-    return "its parts are in, with a gap between them"
+            is_part = decision.outcome == "shortened"
+            return _Why(decision.reason.removeprefix(THE_REST), is_part)
+    return _Why("its parts are in, with a gap between them", True)

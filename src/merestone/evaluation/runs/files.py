@@ -71,12 +71,23 @@ def load_run(path: Path) -> Run:
         raise SettingsError(
             "invalid-run",
             f"{path} cannot be read as a run: {error}.",
-            "Give a file that `merestone eval` wrote.",
+            "Give a file that `merestone eval` kept or `merestone gate --update-baseline` wrote.",
         ) from error
     try:
         return Run.from_json(shape)
     except SettingsError as error:
         raise SettingsError(error.code, f"{path}: {error.message}", error.remedy) from error
+
+
+def kept_run(id: str, folder: Path) -> Run | None:
+    """The run of that id, if it is kept."""
+    for path in saved_runs(folder):
+        if path.stem.endswith(f"-{id[:_ID_DIGITS]}"):
+            with suppress(SettingsError):
+                run = load_run(path)
+                if run.id == id:
+                    return run
+    return None
 
 
 def saved_runs(folder: Path) -> list[Path]:
@@ -112,12 +123,14 @@ class KeptRun:
 
 
 def list_runs(folder: Path) -> list[KeptRun]:
-    """All runs that can be read, newest first, and behind them those of trials."""
-    found = []
+    """All runs that can be read, newest first, and behind them those of trials, but for trials
+    that gave what a run gave that is listed already."""
+    found: list[KeptRun] = []
     for path in saved_runs(folder):
         with suppress(SettingsError):
             found.append(KeptRun(load_run(path), path, path.parent != folder))
-    return found
+    known = {each.run.id for each in found if not each.is_trial}
+    return [each for each in found if not each.is_trial or each.run.id not in known]
 
 
 def _runs_in(folder: Path) -> list[Path]:

@@ -8,6 +8,7 @@ from statistics import fmean
 
 from merestone.evaluation.measures.spans import NO_ANSWER, at, is_smaller_better
 from merestone.evaluation.runs.changes import QuestionChange, question_changes
+from merestone.evaluation.runs.settings_rows import setting_rows
 from merestone.evaluation.runs.values import QuestionResult, Run
 from merestone.evaluation.statistics.contrasts import margin_of
 from merestone.evaluation.statistics.intervals import Difference, difference
@@ -17,6 +18,12 @@ from merestone.types import JSON, GateSettings, SettingsError
 _MEASURE = "GoldCoverage"
 _BESIDE = ("FullGold", "Precision", "Tokens")
 """Told beside what decides, in the main view; they decide nothing."""
+_TOLD = 0.0005
+"""A drop that is nothing at three decimals is not worth a note."""
+_SETTINGS = 6
+"""Settings that are told of where the baseline had others."""
+_TOLD_APART = frozenset({"embedder.dimension", "embedder.fingerprint", "mode", "tokenizer"})
+"""Of what :func:`setting_rows` lists: what has a note of its own, or goes with its embedder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +177,7 @@ def _judged(deciding: GateMeasure, max_drop: float) -> tuple[list[str], list[str
             f"{name} went from {deciding.before:.3f} to {deciding.now:.3f} over {found.count} "
             f"questions, and no more than {max_drop:g} is let through. {judged.words}"
         ], []
-    if drop > 0:
+    if drop >= _TOLD:
         return [], [f"{name} is worse by {drop:.3f}, which passes. {judged.words}"]
     return [], []
 
@@ -203,6 +210,7 @@ def _notes(run: Run, baseline: Run, measure: str, common: int) -> list[str]:
         )
     elif run.questions_hash != baseline.questions_hash:
         notes.append("The questions were edited since the baseline, their words aside.")
+    notes += _other_settings(run, baseline)
     if run.asker != baseline.asker:
         notes.append(
             f"The baseline was asked by {_who(baseline)}, this run by {_who(run)}: they may read "
@@ -215,6 +223,16 @@ def _notes(run: Run, baseline: Run, measure: str, common: int) -> list[str]:
     if run.mode != baseline.mode:
         notes.append(f"The baseline was searched in mode {baseline.mode}, this is {run.mode}.")
     return notes
+
+
+def _other_settings(run: Run, baseline: Run) -> list[str]:
+    """Settings that both know and that differ; a version may bring new ones."""
+    rows = [row for row in setting_rows([baseline, run]) if row.differs and all(row.values)]
+    told = [f"{row.key} {' → '.join(row.values)}" for row in rows if row.key not in _TOLD_APART]
+    if not told:
+        return []
+    more = f", and {len(told) - _SETTINGS} more" if len(told) > _SETTINGS else ""
+    return [f"Settings that are not those of the baseline: {', '.join(told[:_SETTINGS])}{more}."]
 
 
 def _asked(results: Sequence[QuestionResult], measure: str) -> int:

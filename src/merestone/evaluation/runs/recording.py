@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from statistics import mean, median
 
 from merestone import __version__
+from merestone.evaluation.gold.notes import question_notes
 from merestone.evaluation.measures.spans import at
 from merestone.evaluation.questions.values import Questions
 from merestone.evaluation.runs.cautions import cautions
@@ -22,6 +23,33 @@ from merestone.text.hashing import canonical_json, digest
 from merestone.types import JSON, LibrarySettings, Snapshot
 
 _TABLES = ("extraction", "chunking", "embedding", "retrieval", "reranking")
+_PASSING = frozenset({"free", "log"})
+"""Parts of a library's files that tell when it was last written, not what it holds."""
+
+
+def run_id(
+    library: Library,
+    desks: Mapping[tuple[str, ...], Desk],
+    questions: Questions,
+    views: Views,
+    asker: tuple[str, ...],
+    where: JSON,
+) -> str:
+    """Hash of all that decides the outcome of a run, known before anything is asked."""
+    own = desks[()]
+    decides: list[JSON] = [
+        questions.hash,
+        [[list(who), state_hash(desk.snapshot)] for who, desk in sorted(desks.items())],
+        dict(effective_settings(library.settings)),
+        _embedder(own),
+        own.tokenizer.fingerprint,
+        list(views.names),
+        own.mode,
+        list(asker),
+        where,
+        __version__,
+    ]
+    return digest("run", canonical_json(decides))
 
 
 def record_run(
@@ -31,42 +59,24 @@ def record_run(
     views: Views,
     scored: Scored,
     asker: tuple[str, ...],
-    where: JSON,
+    id: str,
     name: str,
 ) -> Run:
-    """The run of ``questions`` at ``desks``."""
+    """The run of ``questions`` at ``desks``, whose ``id`` is that of :func:`run_id`."""
     own = desks[()]
     results = tuple(scored.results)
     groups = grouped(results)
-    tables = effective_settings(library.settings)
-    embedder: dict[str, JSON] = {
-        "name": own.embedder.name,
-        "fingerprint": own.snapshot.generation.embedder.fingerprint,
-        "dimension": own.embedder.dimension,
-    }
-    decides: list[JSON] = [
-        questions.hash,
-        [[list(who), state_hash(desk.snapshot)] for who, desk in sorted(desks.items())],
-        dict(tables),
-        embedder,
-        own.tokenizer.fingerprint,
-        list(views.names),
-        own.mode,
-        list(asker),
-        where,
-        __version__,
-    ]
     costs = _costs(own.snapshot, people_first(results), scored, views)
     return Run(
-        id=digest("run", canonical_json(decides)),
+        id=id,
         name=name,
         # Of two runs in one second the later one is the last.
         time=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
         library_version=own.snapshot.library_version,
         questions_hash=questions.hash,
         documents_hash=documents_hash(own.snapshot),
-        settings=tables,
-        embedder=embedder,
+        settings=effective_settings(library.settings),
+        embedder=_embedder(own),
         tokenizer=own.tokenizer.name,
         measures=mean_measures([result for result in results if not result.made]),
         groups={group: mean_measures(members) for group, members in groups.items()},
@@ -74,7 +84,7 @@ def record_run(
         results=results,
         skipped=scored.skipped,
         warnings=(
-            *_stale(library, own.snapshot),
+            *state_notes(library, own.snapshot, questions),
             *cautions(results, scored, views.main, costs),
         ),
         views=views.names,
@@ -84,6 +94,22 @@ def record_run(
         version=__version__,
         documents=mean_documents(people_first(results)),
     )
+
+
+def state_notes(library: Library, snapshot: Snapshot, questions: Questions) -> tuple[str, ...]:
+    """What to beware of that is known before anything is asked."""
+    return (
+        *_stale(library, snapshot),
+        *question_notes(snapshot, questions, library.settings.sources),
+    )
+
+
+def _embedder(desk: Desk) -> dict[str, JSON]:
+    return {
+        "name": desk.embedder.name,
+        "fingerprint": desk.snapshot.generation.embedder.fingerprint,
+        "dimension": desk.embedder.dimension,
+    }
 
 
 def effective_settings(settings: LibrarySettings) -> dict[str, JSON]:
@@ -133,7 +159,8 @@ def _costs(
         **_stored_tokens(snapshot),
     }
     if not snapshot.is_limited:
-        costs["index_bytes"] = sum(snapshot.bytes().values())
+        parts = snapshot.bytes().items()
+        costs["index_bytes"] = sum(size for part, size in parts if part not in _PASSING)
     if results:
         main = SEARCH if views.main in map(str, views.ks) else views.main
         costs["passages_per_question"] = mean(len(each.served[main]) for each in results)

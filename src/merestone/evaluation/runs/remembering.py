@@ -1,13 +1,14 @@
 """What one question needs from a library, found once and used by all of its views.
 
-Searching, packing at several budgets and looking for what was missed put the same calls to the
-snapshot, the embedder and the reranker. These stand in their places and remember the answers of
-one state, so that what comes out is what would come out without them.
+Searching, finding evidence and looking for what was missed put the same calls to the snapshot, the
+embedder and the reranker. These stand in their places and remember the answers of one state, so
+that what comes out is what would come out without them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, cast
 
@@ -15,8 +16,7 @@ import numpy as np
 
 from merestone.embedding.cache import EmbeddingCache
 from merestone.retrieval.candidates import KEPT
-from merestone.retrieval.ranking import Ranking, rank
-from merestone.retrieval.sides import Mode
+from merestone.retrieval.ranking import Ranking, Request, rank
 from merestone.retrieval.trace import Trace
 from merestone.text.hashing import digest
 from merestone.types import (
@@ -146,26 +146,24 @@ class RememberedRanker:
         snapshot: Snapshot,
         embedder: Embedder,
         settings: RetrievalSettings,
-        query: str,
-        *,
-        k: int,
-        mode: Mode,
-        where: Filter | None,
-        least: int,
+        request: Request,
         trace: Trace,
     ) -> Ranking:
         """What ``rank`` gives, of one snapshot, embedder and settings."""
-        place = (snapshot, embedder, settings, query)
-        find = partial(rank, *place, k=k, mode=mode, where=where, trace=trace)
+        query, k = request.query, request.k
         # All that the candidates depend on; see `find_candidates`.
-        key = (query, max(settings.candidates, 2 * k), max(KEPT, k), mode, repr(where))
+        sizes = (max(settings.candidates, 2 * k), max(KEPT, k))
+        key = (query, *sizes, request.mode, repr(request.where))
         if key not in self._rankings:
             if len(self._rankings) >= _RANKINGS:
                 self._rankings.pop(next(iter(self._rankings)))
-            self._rankings[key] = find(least=0)
+            least = replace(request, least=0)
+            self._rankings[key] = rank(snapshot, embedder, settings, least, trace)
         found = self._rankings[key]
-        # Only where copies leave fewer than `least` are more candidates looked at.
-        return found if len(found.ranked) >= least or not found.found.rest else find(least=least)
+        if len(found.ranked) >= request.least or not found.found.rest:
+            return found
+        # Copies leave too few: more candidates are looked at.
+        return rank(snapshot, embedder, settings, request, trace)
 
 
 def remembered(snapshot: Snapshot) -> Snapshot:

@@ -17,11 +17,11 @@ from merestone.evaluation.runs.remembering import (
     RememberedReranker,
     remembered,
 )
-from merestone.evaluation.runs.values import PRECISE, Served
+from merestone.evaluation.runs.values import Served
 from merestone.evaluation.runs.views import Views
 from merestone.library import Serving
 from merestone.retrieval.evidence import CANDIDATES
-from merestone.retrieval.ranking import Ranking
+from merestone.retrieval.ranking import Ranking, Request
 from merestone.retrieval.relevance import judge_answer
 from merestone.retrieval.reranking import rerank_chunks
 from merestone.retrieval.searching import check_question
@@ -116,17 +116,14 @@ class Desk:
             kept=self._kept,
         )
 
-    def contexts(
-        self, question: Question, wanted: Sequence[retrieval.Wanted], where: Filter | None = None
-    ) -> list[ContextResult]:
-        """What ``Library.context`` gives for each of ``wanted``."""
-        return retrieval.contexts(
+    def evidence(self, question: Question, where: Filter | None = None) -> retrieval.Evidence:
+        """What ``Library.context`` fills its budget with."""
+        return retrieval.find_evidence(
             self.snapshot,
             self.embedder,
             self.tokenizer,
             self.settings,
             question.question,
-            wanted=wanted,
             mode=self.mode,
             where=scoped(question, where),
             reranking=self._reranking,
@@ -139,17 +136,9 @@ class Desk:
         return self._ranked(question, CANDIDATES, where, least=0)
 
     def _ranked(self, question: Question, k: int, where: Filter | None, *, least: int) -> Ranking:
-        return self._ranker(
-            self.snapshot,
-            self.embedder,
-            self.settings,
-            question.question,
-            k=k,
-            mode=check_question(question.question, k, self.mode),
-            where=scoped(question, where),
-            least=least,
-            trace=Trace(False),
-        )
+        mode = check_question(question.question, k, self.mode)
+        request = Request(question.question, k, mode, scoped(question, where), least)
+        return self._ranker(self.snapshot, self.embedder, self.settings, request, Trace(False))
 
     def documents(self, question: Question, k: int, where: Filter | None = None) -> tuple[str, ...]:
         """Documents of all chunks that ``search`` ranks for ``k`` hits, best first, each once."""
@@ -190,23 +179,19 @@ class Desk:
 
     def answer(self, question: Question, views: Views, where: Filter | None = None) -> Answers:
         """Everything that ``views`` want."""
-        wanted = {f"{budget}t": retrieval.Wanted(budget) for budget in views.budgets}
-        if views.is_precise:
-            wanted[PRECISE] = retrieval.Wanted(views.precise_budget, precise=True)
-        # The main view first and alone: what it takes is what an answer takes.
-        names = sorted(wanted, key=lambda name: name != views.main)
+        began = time.perf_counter()
         searches: dict[int, SearchResult] = {}
         contexts: dict[str, ContextResult] = {}
-        began = time.perf_counter()
-        if names:
-            contexts[names[0]] = self.contexts(question, [wanted[names[0]]], where)[0]
+        if wanted := views.contexts:
+            evidence = self.evidence(question, where)
+            # The main view first: what it takes is what an answer takes.
+            first, *rest = sorted(wanted, key=lambda name: name != views.main)
+            contexts[first] = evidence.fill(*wanted[first])
+            seconds = time.perf_counter() - began
+            contexts |= {name: evidence.fill(*wanted[name]) for name in rest}
         else:
             searches[views.ks[0]] = self.search(question, views.ks[0], where)
-        seconds = time.perf_counter() - began
-        rest = [name for name in names if name not in contexts]
-        if rest:
-            found = self.contexts(question, [wanted[name] for name in rest], where)
-            contexts.update(zip(rest, found, strict=True))
+            seconds = time.perf_counter() - began
         for k in views.ks:
             searches[k] = searches.get(k) or self.search(question, k, where)
         return Answers(searches, contexts, seconds)

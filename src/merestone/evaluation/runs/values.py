@@ -133,7 +133,8 @@ class Run:
     """By group: ``type:pdf``, ``tag:howto``, ``language:de``, ``made:true``."""
     costs: Mapping[str, float]
     """``documents``, ``chunks``, ``passages_per_question``, ``tokens_stored``,
-    ``tokens_retrieved@…``, ``tokens_to_embed``, ``index_bytes``, ``seconds_per_question``."""
+    ``tokens_retrieved@…``, ``tokens_to_embed``, ``index_bytes`` (without the log and free pages),
+    ``seconds_per_question``."""
     results: tuple[QuestionResult, ...]
     skipped: Mapping[str, str] = field(default_factory=dict)
     """Question id → why it could not be scored."""
@@ -205,7 +206,8 @@ class Run:
             raise SettingsError(
                 "invalid-run",
                 f"This is not the record of a run: {type(error).__name__} {error}.",
-                "Give a file that `merestone eval` wrote.",
+                "Give a file that `merestone eval` kept or `merestone gate --update-baseline` "
+                "wrote.",
             ) from error
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from merestone.evaluation.measures.spans import NO_ANSWER, SPAN_MEASURES
 from merestone.evaluation.runs.values import PRECISE, SEARCH
@@ -14,6 +15,13 @@ CONTEXT = "context"
 
 _PRECISE_BUDGET = 2000
 """Of the precise view where no budget is measured."""
+
+
+class Filled(NamedTuple):
+    """How ``context`` is asked."""
+
+    budget: int
+    precise: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +35,7 @@ class Views:
     @property
     def names(self) -> tuple[str, ...]:
         """As they stand behind ``@`` in the names of measures."""
-        budgets = (f"{budget}t" for budget in self.budgets)
-        return (*map(str, self.ks), *budgets, *([PRECISE] if self.is_precise else []))
+        return (*map(str, self.ks), *self.contexts)
 
     @property
     def main(self) -> str:
@@ -37,6 +44,16 @@ class Views:
         if self.budgets:
             return f"{self.budgets[(len(self.budgets) - 1) // 2]}t"
         return self.names[0]
+
+    @property
+    def contexts(self) -> Mapping[str, Filled]:
+        """Views of ``context`` by their names."""
+        found = {f"{budget}t": Filled(budget) for budget in self.budgets}
+        return (
+            found | {PRECISE: Filled(self.precise_budget, precise=True)}
+            if self.is_precise
+            else found
+        )
 
     @property
     def precise_budget(self) -> int:

@@ -27,6 +27,9 @@ from merestone.evaluation.statistics.student import t_quantile
 
 CONFIDENCE = 0.95
 POWER = 0.8
+FEWEST_TOLD = 6
+"""Questions that have to change, all in one direction, to be told from chance: five fall to one
+side in one of sixteen cases. With 0 and 1 that is a difference of 6 / n at the least."""
 
 _SEED = 20261130
 _MOST_DRAWS = 4000
@@ -62,7 +65,25 @@ class Difference:
     @property
     def is_significant(self) -> bool:
         """The test and the interval, which are two ways to ask, both say so."""
-        return self.adjusted_p <= 1 - CONFIDENCE and not self.low <= 0 <= self.high
+        return self._by_test and self._by_interval
+
+    @property
+    def is_disputed(self) -> bool:
+        """One of the two says so, and the other does not."""
+        return self._by_test != self._by_interval
+
+    @property
+    def is_tie(self) -> bool:
+        """No question differs."""
+        return not self.mean and not self.spread
+
+    @property
+    def _by_test(self) -> bool:
+        return self.adjusted_p <= 1 - CONFIDENCE
+
+    @property
+    def _by_interval(self) -> bool:
+        return not self.low <= 0 <= self.high
 
 
 def mean_interval(values: Sequence[float]) -> Interval:

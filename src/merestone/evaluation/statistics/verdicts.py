@@ -13,6 +13,9 @@ VerdictKind = Literal["better", "worse", "no difference that matters", "cannot t
 MARGIN = 0.02
 """Of a measure from 0 to 1: a smaller difference is taken for one that nobody would notice."""
 
+BOTH = "Better or worse takes both: p of 0.05 at most, and an interval without 0."
+"""Said where one of the two is given and the other is not."""
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -56,16 +59,19 @@ def verdict(
             f"{'Better' if is_better else 'Worse'}: {figures}.",
         )
     size = wanted or _decidable(difference, margin)
+    told = f"Cannot tell: {figures}."
+    if difference.is_disputed:
+        told += f" {BOTH}"
     if not size:
-        return Verdict("cannot tell", f"Cannot tell: {figures}.")
+        return Verdict("cannot tell", told)
     needed = _needed(difference, size)
     if needed <= difference.count:
         size = _decidable(difference, margin)
         needed = max(_needed(difference, size), difference.count + 1)
     return Verdict(
         "cannot tell",
-        f"Cannot tell: {figures}. About {_rounded(needed)} questions would be needed to see a "
-        f"difference of {_number(size)}; these are {difference.count}.",
+        f"{told} About {_rounded(needed)} questions would be needed to see a difference of "
+        f"{_number(size)}; these are {difference.count}.",
         needed,
     )
 
@@ -85,6 +91,8 @@ def _decidable(difference: Difference, margin: float) -> float:
 
 
 def _figures(difference: Difference) -> str:
+    if difference.is_tie:
+        return "the same on every question"
     text = (
         f"{difference.mean:+.3g}, 95 % interval {difference.low:+.3g} to {difference.high:+.3g}, "
         f"p = {difference.adjusted_p:.2g}"

@@ -40,6 +40,17 @@ def gone(what: str) -> SourceError:
     )
 
 
+def missing(document: str, url: str) -> Problem:
+    """The problem that there is no page at an address that was named."""
+    return Problem(
+        document,
+        Status.UNREADABLE,
+        "page-missing",
+        f"There is no page at {url}, says its server.",
+        "Mend the address, or take it out of the settings or the list that names it.",
+    )
+
+
 def too_large(what: str, max_bytes: int, size: int | None = None) -> ExtractionError:
     """The error that a document has ``size`` bytes, or more than it may have."""
     has = f"{size} bytes" if size is not None else f"more than {max_bytes} bytes"

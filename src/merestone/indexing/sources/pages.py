@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from merestone.extraction import detect_media_type
 from merestone.indexing.regular_files import open_file
-from merestone.indexing.sources.faults import gone, problem_of, unreachable
+from merestone.indexing.sources.faults import gone, missing, problem_of, unreachable
 from merestone.indexing.sources.identifiers import page_identifier
 from merestone.indexing.sources.page_answer import Answer, Wanted
 from merestone.indexing.sources.page_findings import Page, PageFindings
@@ -54,12 +54,15 @@ class PageSource:
     """The pages of ``urls``. A scan asks for each of them, on condition that it has changed since
     the last look, so that reading what is new takes no further request.
 
-    A page that the server says is gone (404, 410) is; one that fails in any other way stays.
+    A page that the server says is gone (404, 410) is; one that fails in any other way stays. One
+    that was never there is a failure of its own: perhaps its address is mistyped.
     """
 
     _concurrency = 4
     _heeds_robots = False
     """Who names each page knows what may be fetched."""
+    _misses_pages = True
+    """Who names each page wants to know of an address where there is none."""
 
     def __init__(self, settings: SourceSettings) -> None:
         self.settings = settings
@@ -144,7 +147,9 @@ class PageSource:
         except MerestoneError as error:
             return problem_of(page.id, error)
         if answer.is_gone:
-            return None
+            if page.id in look.held or not self._misses_pages:
+                return None
+            return Listed(page.id, page.url, fault=missing(page.id, page.url))
         if answer.is_unchanged:
             return Listed(page.id, page.url, page.stamp or known)
         self._held[page.id] = _Held(path, answer.media_type)

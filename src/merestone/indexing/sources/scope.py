@@ -29,7 +29,8 @@ def scope_of(
             raise SourceError(
                 "path-not-found",
                 f"{path} is in no source of this library, and no document of that name is known.",
-                "Name a file or folder inside a source, or a document as `status` lists it.",
+                "Name a file or folder inside a source, or a document as `status --documents` "
+                "lists it.",
             )
     return Scope(tuple(prefixes))
 

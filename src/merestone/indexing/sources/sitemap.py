@@ -37,6 +37,8 @@ class SitemapSource(PageListSource):
     """
 
     _concurrency = 2
+    _misses_pages = False
+    """Many sites leave pages in it that are gone; nobody here could mend that."""
 
     def pages(self, look: Look, problems: list[Problem], unlisted: list[str]) -> Iterable[Page]:
         first = self.settings.location

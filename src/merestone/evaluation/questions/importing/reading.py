@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from merestone.evaluation.gold.checking import QuestionsCheck, check_questions
+from merestone.evaluation.gold.whole_documents import whole_document_notes
 from merestone.evaluation.questions.importing.beir import read_beir
 from merestone.evaluation.questions.importing.chroma import read_chroma
 from merestone.evaluation.questions.importing.locating import documents_with
@@ -16,6 +17,7 @@ from merestone.evaluation.questions.importing.own import read_own
 from merestone.evaluation.questions.importing.sets import read_set
 from merestone.evaluation.questions.importing.squad import read_squad
 from merestone.evaluation.questions.importing.trec import read_trec
+from merestone.evaluation.questions.keys import key_notes
 from merestone.evaluation.questions.values import Question, Questions
 from merestone.types import JSON, SettingsError, Snapshot
 
@@ -45,12 +47,18 @@ class Import:
     evidence are of each."""
     check: QuestionsCheck | None = None
     """Where the evidence was found; ``None`` without a library."""
+    left_out: int = 0
+    """Questions that were read and are not among these, for a document that is not matched."""
+    notes: tuple[str, ...] = ()
+    """What else should be known of them."""
 
     def to_json(self) -> dict[str, JSON]:
         return {
             "questions": len(self.questions),
             "evidence": dict(self.check.counts) if self.check else None,
             "unmatched": dict(self.unmatched),
+            "left_out": self.left_out,
+            "notes": list(self.notes),
         }
 
 
@@ -78,14 +86,17 @@ def import_questions(
     if snapshot is None:
         return Import(Questions(questions))
     questions, unmatched = _in_own_names(questions, snapshot, format in _FOUND_BY_TEXT)
+    kept = questions
     if matched_only:
-        questions = [
+        kept = [
             question
             for question in questions
             if not any(evidence.doc in unmatched for evidence in question.evidence)
         ]
-    check = check_questions(snapshot, questions)
-    return Import(check.applied(Questions(questions)), unmatched, check)
+    check = check_questions(snapshot, kept)
+    notes = (*key_notes(kept), *whole_document_notes(snapshot, kept))
+    left_out = len(questions) - len(kept)
+    return Import(check.applied(Questions(kept)), unmatched, check, left_out, notes)
 
 
 def _in_own_names(
