@@ -101,6 +101,7 @@ def test_names_in_code_and_rare_words_of_sentences_are_asked_for(desk: Desk) -> 
             "Ethylene glycol has to be handed in at the depot behind the boiler house.",
             "What is said about Ethylene glycol?",
         ),
+        ("Customers get an estimate before anything is repaired in the workshop of Lyon.", ""),
         ("When it is cold the valve is opened by hand before the pump starts again.", ""),
         ("This is of no use to anybody who has read the manual of the boiler.", ""),
         ("However well insulated, pipes outdoors freeze where nobody drains them in time.", ""),

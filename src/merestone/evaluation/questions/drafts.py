@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from merestone.evaluation.questions.rarity import Rarity
@@ -61,6 +62,11 @@ _POINTING = frozenset(
     "not no after before although because since then also however".split()
 )
 """Words that begin no name of a thing, or point to one that was named before."""
+_ARTICLES = frozenset({"a", "an", "the"})
+_PREPOSITIONS = frozenset("of in on at by for from with to into over under".split())
+_WHENEVER = re.compile(
+    r"when\s+(?!(?:do|does|did|is|are|was|were|can|may|must|should|will)\b)", re.I
+)
 _DOING = re.compile(r"[a-z]{2,}ing\b\s+\S", re.I)
 _ENGLISH = frozenset("the of and to in is that for it with as be on are this by an or not".split())
 _ENGLISH_SHARE = 0.15
@@ -160,6 +166,8 @@ def _asked(heading: str, place: str, english: _SmallWords | None) -> str:
 def _asked_in_english(heading: str, place: str, words: int, small: _SmallWords) -> str:
     if match := _HOW_TO.match(heading):
         return f"How do I {small.lowered(heading[match.end() :])}?"
+    if _WHENEVER.match(heading):
+        return f"What happens {heading[:1].lower()}{heading[1:]}?"
     if _ASKING.match(heading):
         return f"{heading}?"
     if _TASK.match(heading):
@@ -232,6 +240,10 @@ def _subject(sentence: str, keywords: list[str], small: _SmallWords) -> str:
     if not words or not set(words).intersection(keywords):
         return ""
     if any(word.casefold() in _POINTING for word in words[:2]) or "." in words[-1]:
+        return ""
+    pairs = pairwise(word.casefold() for word in words)
+    if any(word in _ARTICLES and before not in _PREPOSITIONS for before, word in pairs):
+        # A verb stands between: "Customers get an estimate".
         return ""
     return small.lowered(" ".join(words))
 
