@@ -209,7 +209,11 @@ def test_a_better_run_is_told_from_one_that_only_looks_so() -> None:
     assert comparison.contrast(1, "Tokens@100t").difference.mean == 0  # type: ignore[union-attr]
 
 
-def test_an_interval_without_nothing_alone_is_no_verdict_and_that_is_said() -> None:
+def test_an_interval_without_nothing_alone_is_no_verdict_and_that_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+
     def told(lost: int) -> str:
         runs = [
             run_of(name, [result(number, float(number >= few)) for number in range(18)])

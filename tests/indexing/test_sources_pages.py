@@ -681,7 +681,7 @@ def test_a_page_that_comes_too_slowly_ends_at_its_limit_whatever_is_slow(
     if kind == "headers":
         site.put(place, ALPHA, drips=120)
     elif kind == "body":
-        site.put(place, endless=True)
+        site.put(place, endless=True, pause=0.02)
     elif kind == "redirects":
         for number in range(4):
             to = {"Location": f"/{number + 1}.md"}

@@ -26,6 +26,8 @@ class Reply:
     drips: float = 0
     """Seconds for which the headers come, a byte at a time, before the rest does."""
     endless: bool = False
+    pause: float = 0
+    """Seconds between the parts of what is endless."""
 
 
 class Site:
@@ -108,7 +110,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Connection", "close")
             self.end_headers()
             self.close_connection = True
-            self._send_without_end(site)
+            self._send_without_end(site, reply.pause)
             return
         length = len(reply.body) if reply.length is None else reply.length
         self.send_header("Content-Length", str(length))
@@ -125,9 +127,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"a")
         self.wfile.write(b"\r\n")
 
-    def _send_without_end(self, site: Site) -> None:
+    def _send_without_end(self, site: Site, pause: float) -> None:
         until = time.monotonic() + 20
-        while time.monotonic() < until:
+        while time.monotonic() < until and not site.released.wait(pause):
             try:
                 self.wfile.write(b"word " * 2000)
             except OSError:
