@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from merestone import Configuration, Library, SettingsError, compare, compare_runs
+from merestone import Configuration, Library, SettingsError, compare, compare_runs, evaluate
 from merestone.cli.comparisons import told_comparison
 from merestone.cli.main import run as command
 from merestone.evaluation.experiments.advice import advice
@@ -140,6 +140,31 @@ def test_what_was_asked_already_is_taken_from_its_kept_run(
     assert command(["-C", root, "report", "--list", "--json"]) == 0
     listed = [each["run"] for each in json.loads(capsys.readouterr().out)]
     assert listed.count(run["run"]) == 1
+
+
+def test_where_history_decides_what_answers_a_kept_run_is_not_taken(tmp_path: Path) -> None:
+    path, before = tmp_path / "a.md", "The gate code is 4711.\n"
+    with Library.open(tmp_path, embedding={"model": "hashing"}) as library:
+        path.write_text(f"Be careful.\n\n{before}", "utf-8")
+        library.sync()
+        old = library.documents()[0].version
+        path.write_text(before, "utf-8")
+        library.sync()
+        now = library.documents()[0].version
+        taken = []
+        for version in (old, now):
+            asked = [
+                Question("q", "What is the gate code?", (Evidence("a.md", 0, 22, version=version),))
+            ]
+            first = evaluate(library, asked, k=1, budgets=[50])
+            notes = ("Changed since the library read it: a.md.", "A note that lasts.")
+            marked = replace(first, library_version=999, warnings=notes)
+            again = evaluate(library, asked, k=1, budgets=[50], kept=lambda _, run=marked: run)
+            taken.append(again.library_version == 999)
+    assert taken == [False, True]
+    # What was true of the moment is not repeated.
+    assert notes[1] in again.warnings
+    assert notes[0] not in again.warnings
 
 
 ALL = [1.0] * 30

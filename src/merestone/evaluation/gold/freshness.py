@@ -13,6 +13,8 @@ from merestone.indexing.sources.folders import changed_ns
 from merestone.text.hashing import digest
 from merestone.types import DocumentRecord, Snapshot, SourceSettings
 
+STALE = "Changed since the library read it: "
+"""What the note begins with: it is about a moment, not about what was asked."""
 _NAMED = 5
 """Documents that are named at most."""
 
@@ -31,7 +33,7 @@ def freshness_notes(
         return []
     more = f" and {len(stale) - _NAMED} more" if len(stale) > _NAMED else ""
     return [
-        f"Changed since the library read it: {', '.join(stale[:_NAMED])}{more}. What is asked and "
+        f"{STALE}{', '.join(stale[:_NAMED])}{more}. What is asked and "
         "told here is the text before. Run `merestone sync` first."
     ]
 

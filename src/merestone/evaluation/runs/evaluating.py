@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from os import PathLike
 
+from merestone.evaluation.gold.freshness import STALE
 from merestone.evaluation.questions.values import Question, Questions
 from merestone.evaluation.runs.recording import record_run, run_id, state_notes
 from merestone.evaluation.runs.scoring import Scoring
@@ -20,6 +21,7 @@ from merestone.types import (
     EvaluationSettings,
     ProgressCallback,
     SettingsError,
+    Snapshot,
     StoreBusyError,
     Tokenizer,
 )
@@ -54,7 +56,7 @@ def evaluate(
     ``principals`` or ``as_owner`` say who asks, for every question that does not say it itself;
     documents that the asker may not read count as missing. ``where`` limits all searches.
     ``kept`` finds an earlier run by its id: where there is one, it is taken and nothing is asked,
-    unless a reranker orders the hits.
+    unless a reranker orders the hits or evidence is of an older version of its document.
     """
     if not isinstance(questions, Questions):
         questions = Questions(questions)
@@ -74,12 +76,26 @@ def evaluate(
     within = None if limit is None else repr(limit)
     with _open_desks(library, questions, asker, as_owner, counting, mode) as desks:
         id = run_id(library, desks, questions, chosen, who, within)
+        own = desks[()]
         # A service that reranks may answer otherwise the next time.
-        if kept is not None and not desks[()].has_reranker and (known := kept(id)) is not None:
-            notes = state_notes(library, desks[()].snapshot, questions)
-            return replace(known, name=name, warnings=_united(notes, known.warnings))
+        is_certain = not own.has_reranker and not _rests_on_history(own.snapshot, questions)
+        if kept is not None and is_certain and (known := kept(id)) is not None:
+            notes = state_notes(library, own.snapshot, questions)
+            lasting = [each for each in known.warnings if not each.startswith(STALE)]
+            return replace(known, name=name, warnings=_united(notes, lasting))
         scored = Scoring(desks, chosen, limit).score(questions, progress)
         return record_run(library, desks, questions, chosen, scored, who, id, name)
+
+
+def _rests_on_history(snapshot: Snapshot, questions: Sequence[Question]) -> bool:
+    """True if evidence is of a version that its document no longer has: where it stands now depends
+    on what the library remembers, which is no part of the id of a run."""
+    versions = {record.id: record.version for record in snapshot.records()}
+    return any(
+        each.version and not versions.get(each.doc, "").startswith(each.version)
+        for question in questions
+        for each in question.evidence
+    )
 
 
 def _united(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
