@@ -342,3 +342,26 @@ def test_a_plugin_that_fails_is_one_sources_failure(
     assert caught.value.code == "source-failed"
     assert "secret" not in str(caught.value)
     assert set(folder.contents()) == {"a.md"}
+
+
+def test_a_document_that_its_source_refuses_is_told_of_once_and_what_passes_each_time(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from merestone.indexing.sources.folders import FolderSource
+
+    def refuse(*_: object) -> None:
+        raise SourceError("no-such-form", "The form is unknown.", "Convert it.")
+
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    folder.write("a.md", ALPHA)
+    with monkeypatch.context() as patched:
+        patched.setattr(FolderSource, "read", refuse)
+        assert folder.library.sync().documents["failed"] == 1
+        assert folder.library.sync().failed_before == 1
+        patched.setattr(FolderSource, "read", fail)
+        assert folder.library.sync().documents["failed"] == 1
+        assert folder.library.sync().documents["failed"] == 1
+    assert folder.library.sync().documents["added"] == 1
+    assert set(folder.contents()) == {"a.md"}

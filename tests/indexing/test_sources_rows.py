@@ -472,6 +472,20 @@ def test_a_row_over_the_limit_is_too_large(base: Base) -> None:
         assert report.documents["added"] == 2
 
 
+def test_a_failure_is_told_once_also_after_the_source_got_times_of_change(base: Base) -> None:
+    base.run("UPDATE ticket SET body = zeroblob(3000000) WHERE id = 2")
+    limit = "[extraction]\nmax_document_bytes = 2000000"
+    with base.library(f'{QUERY}text = "body"\n{limit}') as library:
+        library.sync()
+    with base.library(f'{QUERY}text = "body"\nupdated = "changed"\n{limit}') as library:
+        library.sync()
+        again = library.sync()
+        assert again.documents["failed"] == 0
+        assert again.failed_before == 1
+        base.run("UPDATE ticket SET body = 'Short.', changed = '2031-01-01' WHERE id = 2")
+        assert library.sync().documents["added"] == 1
+
+
 def test_half_a_character_in_a_line_is_no_fault_of_the_source(tmp_path: Path) -> None:
     (tmp_path / "faq.jsonl").write_text(r'{"id": "\ud800", "text": "The \ud800 pump."}')
     (tmp_path / "merestone.toml").write_text(

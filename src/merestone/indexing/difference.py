@@ -244,12 +244,23 @@ def _hash_or_nothing(item: Todo, max_bytes: int) -> str:
 
 def hash_of(source: Source, listed: Listed, max_bytes: int) -> str:
     """Hash of what a source holds of a document; of what is known of it where it can't be read or
-    is too large to be."""
+    is too large to be. Raises what passes by: it tells nothing of the document."""
     if listed.fault:
-        return digest("fault", listed.fault.code, listed.fault.message)
+        return hash_of_fault(listed.fault)
     if listed.size > max_bytes:
         return digest("too-large", str(listed.size), str(listed.mtime_ns), listed.stamp)
-    return content_hash(read(source, listed, max_bytes))
+    try:
+        return content_hash(read(source, listed, max_bytes))
+    except MerestoneError as error:
+        problem = problem_of(listed.id, error)
+        if not problem.is_lasting:
+            raise
+        return hash_of_fault(problem)
+
+
+def hash_of_fault(problem: Problem) -> str:
+    """Stands for the bytes of a document that a source does not hand out."""
+    return digest("fault", problem.code, problem.message)
 
 
 def timestamp() -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from merestone.extraction import detect_media_type
-from merestone.indexing.difference import Todo, failed_on, hash_of, timestamp
+from merestone.indexing.difference import Todo, failed_on, hash_of, hash_of_fault, timestamp
 from merestone.indexing.pipeline import Pipeline
 from merestone.indexing.principals import unreadable_access
 from merestone.indexing.sources import (
@@ -93,7 +93,8 @@ def prepare(
     except OSError as error:
         return fail(todo, pipeline, source_hash, unreadable(listed.id, error))
     except (ExtractionError, SourceError) as error:
-        return fail(todo, pipeline, source_hash, problem_of(listed.id, error))
+        problem = problem_of(listed.id, error)
+        return fail(todo, pipeline, source_hash or hash_of_fault(problem), problem)
     rows = pipeline.rows(document, cutting)
     stored = snapshot.inputs(listed.id) if snapshot else {}
     origin = todo.moved_from

@@ -11,7 +11,9 @@ from merestone.types.chunk import Chunk
 from merestone.types.document import JSON, Document, Status
 from merestone.types.protocols import Vectors
 
-_OUTSIDE = frozenset({"document-gone", "file-unreadable", "source-changed", "source-unreachable"})
+_OUTSIDE = frozenset(
+    {"document-gone", "file-unreadable", "source-changed", "source-failed", "source-unreachable"}
+)
 """Codes of problems that lie outside of the document's bytes."""
 
 
