@@ -128,11 +128,13 @@ def test_what_was_asked_already_is_taken_from_its_kept_run(
     assert command(["-C", root, "compare", *asked]) == 0
     out, err = capsys.readouterr()
     assert "Cut and embedded apart, as far as that was not done before: fixed windows; each" in err
-    assert out.rpartition("\n\n")[2].startswith(("Keep ", "Take "))
+    advised = out.rpartition("\n\n")[2]
+    assert advised.startswith(("Keep ", "Take "))
     # The second time neither of the two is asked again.
     monkeypatch.setattr("merestone.evaluation.runs.evaluating.Scoring", None)
     assert command(["-C", root, "compare", *asked, "--json"]) == 0
     shape = json.loads(capsys.readouterr().out)
+    assert shape["advice"].split()[:2] == advised.split()[:2]
     first = shape["configurations"][0]
     assert (first["run"], first["name"]) == (run["run"], "default")
     means = [each["measures"]["GoldCoverage@90t"]["mean"] for each in (first, run)]

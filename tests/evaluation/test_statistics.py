@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
+from merestone.evaluation.measures.units import unit_of
 from merestone.evaluation.statistics.intervals import (
     FEWEST_TOLD,
     Difference,
@@ -169,7 +170,8 @@ def test_questions_for_a_difference_by_the_normal_formula() -> None:
 def test_a_significant_difference_is_better_or_worse() -> None:
     ahead = made(0.1, 0.05, 0.15, 0.001)
     assert verdict(ahead).kind == "better"
-    assert verdict(ahead).words.startswith("Better: +0.1, 95 % interval +0.05 to +0.15, p = 0.001")
+    told = verdict(ahead).words
+    assert told.startswith("Better: +0.100, 95 % interval +0.050 to +0.150, p = 0.001")
     assert verdict(ahead, smaller_is_better=True).kind == "worse"
     assert verdict(made(-0.1, -0.15, -0.05, 0.001)).kind == "worse"
 
@@ -210,6 +212,23 @@ def test_where_only_the_interval_or_only_p_would_do_that_is_said() -> None:
     assert found.p == 0.125
     assert BOTH in verdict(found).words
     assert BOTH not in verdict(made(0.05, -0.01, 0.11, 0.09)).words
+
+
+@pytest.mark.parametrize(
+    ("measure", "size", "told", "needed"),
+    [
+        ("GoldCoverage@5", 0.046, "+4.6 points, 95 % interval −10.0 to +20.0,", "4.6 points"),
+        ("Tokens@1000t", 1234.4, "+1,234 tokens, 95 % interval −0 to +0,", "1,234 tokens"),
+        ("nDCG@5", 0.046, "+0.046, 95 % interval −0.100 to +0.200,", "0.046;"),
+        ("FullGold@5", 0.0003, "+0.0 points, 95 % interval −10.0 to +20.0,", "0.03 points"),
+    ],
+)
+def test_words_are_in_the_unit_of_the_measure(
+    measure: str, size: float, told: str, needed: str
+) -> None:
+    found = verdict(made(size, -0.1, 0.2), wanted=size, unit=unit_of(measure))
+    assert found.words.startswith(f"Cannot tell: {told}")
+    assert f"to see a difference of {needed}" in found.words
 
 
 def test_what_is_the_same_on_every_question_has_no_interval() -> None:

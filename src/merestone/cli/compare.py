@@ -105,6 +105,7 @@ def command(
     others are held against. Scratch libraries are made where cutting or embedding differ.
     """
     from merestone.cli.comparisons import told_comparison
+    from merestone.evaluation.experiments.advice import advice
     from merestone.evaluation.experiments.comparing import (
         compare,
         compare_runs,
@@ -155,7 +156,8 @@ def command(
                 )
             for run in comparison.runs:
                 save_run(run, folder, is_trial=True)
-    answer(comparison, as_json, lambda: told_comparison(comparison))
+    shape = {**comparison.to_json(), "advice": advice(comparison, comparison.names)}
+    answer(shape, as_json, lambda: told_comparison(comparison))
     if not runs:
         kept = " ".join(run.id[:12] for run in comparison.runs)
         click.echo(f"Kept as runs, for `merestone report {kept}`.", err=True)

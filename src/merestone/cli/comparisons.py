@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from string import ascii_uppercase
 
+from rich.console import RenderableType
+from rich.padding import Padding
 from rich.table import Table
 
 from merestone.cli.session import amount
@@ -14,7 +16,7 @@ from merestone.evaluation.experiments.comparison import Comparison, Contrast
 from merestone.evaluation.measures.spans import at
 from merestone.evaluation.report.words import change, cost, figure, probability, questions_told
 from merestone.evaluation.statistics.intervals import Difference
-from merestone.evaluation.statistics.verdicts import BOTH, Verdict
+from merestone.evaluation.statistics.verdicts import BOTH, Verdict, rounded_up
 
 _ROWS = 10
 _MARKS = {"better": "▲", "worse": "▼"}
@@ -42,7 +44,7 @@ def told_comparison(comparison: Comparison, *, advised: bool = True) -> str:
     return printed(_parts(comparison, advised))
 
 
-def _parts(comparison: Comparison, advised: bool) -> Iterator[str | Table]:
+def _parts(comparison: Comparison, advised: bool) -> Iterator[RenderableType]:
     yield questions_told(comparison.runs[0])
     yield f"What decides: {comparison.measures[0]}.\n"
     yield from _verdicts(comparison)
@@ -94,12 +96,13 @@ def _named(comparison: Comparison, column: int) -> str:
     return f"{_letter(column)}  {comparison.names[column]}"
 
 
-def _verdicts(comparison: Comparison) -> Iterator[str]:
+def _verdicts(comparison: Comparison) -> Iterator[RenderableType]:
     yield _named(comparison, 0)
     for column in range(1, len(comparison.runs)):
         contrast = comparison.contrast(column, comparison.measures[0])
         words = contrast.verdict.words if contrast else "No question was scored by both."
-        yield f"{_named(comparison, column)}\n     {words}"
+        yield _named(comparison, column)
+        yield Padding(words, (0, 0, 0, 5))
     yield ""
 
 
@@ -242,19 +245,13 @@ def difference_told(name: str, found: Difference, verdict: Verdict) -> tuple[str
     elif found.is_tie:
         return change(name, 0.0), "", "", "the same on every question"
     elif verdict.needed:
-        told = f"cannot tell; needs about {_rounded(verdict.needed)} questions"
+        told = f"cannot tell; needs about {rounded_up(verdict.needed)} questions"
     return (
         change(name, found.mean),
         f"{change(name, found.low)} to {change(name, found.high)}",
         probability(found.adjusted_p),
         told,
     )
-
-
-def _rounded(count: int) -> str:
-    """To two digits."""
-    step = 10 ** max(0, len(str(count)) - 2)
-    return f"{-(-count // step) * step:,}"
 
 
 def dispute(differences: Iterable[Difference | None]) -> str:

@@ -11,7 +11,8 @@ from rich.table import Table
 from merestone.cli.session import amount
 from merestone.cli.tables import printed, simple_table, width
 from merestone.evaluation.measures.spans import NO_ANSWER, at
-from merestone.evaluation.report.views import is_share, told
+from merestone.evaluation.measures.units import is_share
+from merestone.evaluation.report.views import told
 from merestone.evaluation.report.words import change, figure, questions_told
 from merestone.evaluation.runs.changes import QuestionChange, question_changes
 from merestone.evaluation.runs.failures import FAILURES

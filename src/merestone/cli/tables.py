@@ -7,13 +7,13 @@ import shutil
 from collections.abc import Iterator, Sequence
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
 
 _WIDTH = 100
 
 
-def printed(parts: Iterator[str | Table]) -> str:
+def printed(parts: Iterator[RenderableType]) -> str:
     """Texts and tables as wide as the terminal, without colours."""
     file = io.StringIO()
     console = Console(

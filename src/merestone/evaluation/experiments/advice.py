@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import floor, log10
 
 from merestone.evaluation.experiments.comparison import Comparison, Contrast
+from merestone.evaluation.statistics.verdicts import rounded_up
 
 _MANY = 500
 """More questions than that are more than anyone writes to tell two configurations apart."""
@@ -62,10 +62,5 @@ def _why_kept(found: Sequence[Contrast], names: Sequence[str]) -> str:
     told = f": {count} {'question' if count == 1 else 'questions'} cannot tell more."
     if not missing or min(missing) > _MANY:
         return f"{told} If there is a difference it is small: go by what each costs."
-    return f"{told} Add about {_rounded(min(missing))} that people really ask, and compare again."
-
-
-def _rounded(count: int) -> str:
-    """To two digits, upwards."""
-    step = 10 ** max(0, floor(log10(max(1, count))) - 1)
-    return f"{-(-count // step) * step:,}"
+    more = rounded_up(max(1, min(missing)))
+    return f"{told} Add about {more} that people really ask, and compare again."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from merestone.evaluation.measures.spans import at
+from merestone.evaluation.measures.units import family
 from merestone.evaluation.report.contents import Report
 from merestone.evaluation.report.front import front
 from merestone.evaluation.report.markup import Markup, element, user_text
@@ -14,7 +15,6 @@ from merestone.evaluation.report.views import (
     FULL,
     MEANINGS,
     PRECISION,
-    family,
     label,
     told,
     view_of,

@@ -85,7 +85,7 @@ def _against(report: Report, place: int) -> list[str]:
         return ["", "the baseline" if place == 0 else "not compared"]
     given = found.difference
     mean, low, high = (
-        change(found.measure, value) for value in (given.mean, given.wide_low, given.wide_high)
+        change(found.measure, value) for value in (given.mean, given.low, given.high)
     )
     between = "" if given.is_tie else f" [{low}, {high}], p {_text(probability(given.adjusted_p))}"
     return [

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from merestone.evaluation.measures.spans import at
+from merestone.evaluation.measures.units import family
 from merestone.evaluation.report.contents import Report, Row
 from merestone.evaluation.report.front import front
 from merestone.evaluation.report.markup import Markup, element, joined, user_text
 from merestone.evaluation.report.tables import badge, cells_of, heads_of, interval, sheet
-from merestone.evaluation.report.views import COVERAGE, FULL, MEANINGS, family, label, view_of
+from merestone.evaluation.report.views import COVERAGE, FULL, MEANINGS, label, view_of
 from merestone.evaluation.runs.values import Interval
 
 _SMALL = 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from merestone.evaluation.measures.spans import at
+from merestone.evaluation.measures.units import family, unit_of
 from merestone.evaluation.report.contents import Report
 from merestone.evaluation.report.markup import Markup, element, joined, user_text
 from merestone.evaluation.report.tables import NONE, badge, heads_of, interval, sheet
@@ -12,21 +13,18 @@ from merestone.evaluation.report.views import (
     MEANINGS,
     PRECISION,
     TOKENS,
-    family,
-    is_share,
     label,
     view_of,
 )
 from merestone.evaluation.report.words import (
     bounds,
-    change,
     failure_name,
     figure,
     percent,
     probability,
 )
 from merestone.evaluation.runs.failures import FAILURES
-from merestone.evaluation.statistics.verdicts import BOTH
+from merestone.evaluation.statistics.verdicts import BOTH, rounded_up
 
 
 def overview_table(report: Report) -> Markup:
@@ -71,28 +69,21 @@ def _against(report: Report, place: int) -> list[Markup]:
     if found is None:
         return [element("td", NONE, class_="num"), element("td", "not compared", class_="quiet")]
     given, name = found.difference, found.measure
-    unit = " points" if is_share(name) else ""
+    unit = unit_of(name)
     between = (
-        f"{change(name, given.wide_low)} to {change(name, given.wide_high)}, "
-        f"p {probability(given.adjusted_p)}"
+        f"{unit.change(given.low)} to {unit.change(given.high)}, p {probability(given.adjusted_p)}"
     )
     told = joined(
-        element("b", change(name, given.mean), unit),
+        element("b", unit.named_change(given.mean)),
         element("small", "the same on every question" if given.is_tie else between),
     )
     needed = found.verdict.needed
     verdict = joined(
         found.verdict.kind,
-        element("small", f"about {_rounded(needed):,} questions would tell") if needed else None,
+        element("small", f"about {rounded_up(needed)} questions would tell") if needed else None,
         element("small", BOTH) if given.is_disputed else None,
     )
     return [element("td", told, class_="num"), element("td", verdict)]
-
-
-def _rounded(count: int) -> int:
-    """To two digits, upwards."""
-    step = int(10 ** max(len(str(count)) - 2, 0))
-    return -(-count // step) * step
 
 
 def _head(name: str) -> Markup:

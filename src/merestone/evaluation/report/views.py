@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from merestone.evaluation.measures.spans import NO_ANSWER, SPAN_MEASURES
+from merestone.evaluation.measures.units import family
 from merestone.evaluation.runs.values import PRECISE, SEARCH, Run, Served
 
 FULL, COVERAGE, PRECISION, TOKENS = "FullGold", "GoldCoverage", "Precision", "Tokens"
@@ -27,19 +28,9 @@ _ORDER = (FULL, COVERAGE, PRECISION, "IoU", TOKENS, "Duplication", "Hit", "RR", 
 _BUDGET = re.compile(r"(\d+)t")
 
 
-def family(name: str) -> str:
-    """``GoldCoverage`` of ``GoldCoverage@5``."""
-    return name.partition("@")[0]
-
-
 def view_of(name: str) -> str:
     """``5`` of ``GoldCoverage@5``."""
     return name.partition("@")[2]
-
-
-def is_share(name: str) -> bool:
-    """True if the measure lies between 0 and 1, so that it is told in per cent."""
-    return family(name) != TOKENS
 
 
 def is_ours(name: str) -> bool:

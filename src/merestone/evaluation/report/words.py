@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from merestone.evaluation.measures.spans import at
+from merestone.evaluation.measures.units import MINUS, PLAIN, family, is_share, unit_of
 from merestone.evaluation.report.contents import Report
 from merestone.evaluation.report.outcomes import Group
-from merestone.evaluation.report.views import COVERAGE, family, is_share, told
+from merestone.evaluation.report.views import COVERAGE, told
 from merestone.evaluation.runs.values import Interval, Run
-
-MINUS = "−"
 
 _MANY = 3
 """Verdicts up to which each is told in full."""
-_BARE = frozenset({"RR", "nDCG"})
 
 COSTS = {
     "documents": "documents",
@@ -60,14 +58,14 @@ def percent(share: float, digits: int = 0) -> str:
 def figure(name: str, value: float) -> str:
     """The value of a measure: shares in per cent with one digit, tokens as a number, RR and nDCG,
     which are no shares of anything, as they are."""
-    if family(name) in _BARE:
+    if unit_of(name) is PLAIN:
         return f"{value:.3f}"
     return percent(value, 1) if is_share(name) else f"{value:,.0f}"
 
 
 def bounds(name: str, cell: Interval) -> str:
     """The interval: ``64.1–80.2``, in the unit of :func:`figure`."""
-    if family(name) in _BARE:
+    if unit_of(name) is PLAIN:
         return f"{cell.low:.3f}–{cell.high:.3f}"
     if is_share(name):
         return f"{cell.low * 100:.1f}–{cell.high * 100:.1f}"
@@ -76,10 +74,7 @@ def bounds(name: str, cell: Interval) -> str:
 
 def change(name: str, value: float) -> str:
     """A difference with its sign, of shares in percentage points."""
-    if family(name) in _BARE:
-        return f"{value:+.3f}".replace("-", MINUS)
-    text = f"{value * 100:+.1f}" if is_share(name) else f"{value:+,.0f}"
-    return text.replace("-", MINUS)
+    return unit_of(name).change(value)
 
 
 def spread(name: str, value: float) -> str:

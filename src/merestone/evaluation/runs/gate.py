@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from merestone.evaluation.measures.spans import NO_ANSWER, at, is_smaller_better
+from merestone.evaluation.measures.units import unit_of
 from merestone.evaluation.runs.changes import QuestionChange, question_changes
 from merestone.evaluation.runs.settings_rows import setting_rows
 from merestone.evaluation.runs.values import QuestionResult, Run
@@ -162,6 +163,7 @@ def _compared(name: str, pairs: Sequence[QuestionChange]) -> GateMeasure:
         found,
         margin=margin_of(name, fmean(before)),
         smaller_is_better=is_smaller_better(name),
+        unit=unit_of(name),
     )
     return GateMeasure(name, fmean(after), fmean(before), found, judged)
 

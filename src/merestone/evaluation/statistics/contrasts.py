@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from merestone.evaluation.experiments.comparison import Contrast
 from merestone.evaluation.measures.spans import is_smaller_better
+from merestone.evaluation.measures.units import unit_of
 from merestone.evaluation.runs.grouping import groups_of
 from merestone.evaluation.runs.values import QuestionResult, Run, people_first
 from merestone.evaluation.statistics.intervals import Difference, corrected, difference
@@ -73,6 +74,7 @@ def _judged(family: Mapping[_Key, Sequence[tuple[float, float]]], measure: str) 
                 one,
                 margin=margin_of(measure, _baseline(pairs)),
                 smaller_is_better=is_smaller_better(measure),
+                unit=unit_of(measure),
             ),
         )
         for ((column, group), pairs), one in zip(family.items(), _corrected(single), strict=True)

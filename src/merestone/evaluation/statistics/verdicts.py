@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import ceil, floor, log10
 from typing import Literal
 
+from merestone.evaluation.measures.units import PLAIN, Unit
 from merestone.evaluation.statistics.intervals import Difference, questions_needed
 
 VerdictKind = Literal["better", "worse", "no difference that matters", "cannot tell"]
@@ -35,6 +36,7 @@ def verdict(
     margin: float = MARGIN,
     wanted: float | None = None,
     smaller_is_better: bool = False,
+    unit: Unit = PLAIN,
 ) -> Verdict:
     """Better or worse if the difference is significant, corrected for the number of comparisons.
 
@@ -43,14 +45,14 @@ def verdict(
     of a thousand questions a difference of 0.001 is significant, too. ``margin`` is in the unit of
     the measure. Else it cannot be told, and ``needed`` says how many questions would show a
     difference of ``wanted``, by default one as large as was seen. Where these questions would have
-    shown ``wanted``, it is not asked again.
+    shown ``wanted``, it is not asked again. ``unit`` is what the words tell it in.
     """
-    figures = _figures(difference)
+    figures = _figures(difference, unit)
     if -margin < difference.wide_low and difference.wide_high < margin:
         small = "there is one, but it" if difference.is_significant else "if there is one, it"
         return Verdict(
             "no difference that matters",
-            f"No difference that matters: {small} is below {_number(margin)} ({figures}).",
+            f"No difference that matters: {small} is below {unit.amount(margin)} ({figures}).",
         )
     if difference.is_significant:
         is_better = (difference.mean > 0) != smaller_is_better
@@ -70,8 +72,8 @@ def verdict(
         needed = max(_needed(difference, size), difference.count + 1)
     return Verdict(
         "cannot tell",
-        f"{told} About {_rounded(needed)} questions would be needed to see a difference of "
-        f"{_number(size)}; these are {difference.count}.",
+        f"{told} About {rounded_up(needed)} questions would be needed to see a difference of "
+        f"{unit.amount(size)}; these are {difference.count}.",
         needed,
     )
 
@@ -90,23 +92,19 @@ def _decidable(difference: Difference, margin: float) -> float:
     return max(seen, margin - seen)
 
 
-def _figures(difference: Difference) -> str:
+def _figures(difference: Difference, unit: Unit) -> str:
     if difference.is_tie:
         return "the same on every question"
     text = (
-        f"{difference.mean:+.3g}, 95 % interval {difference.low:+.3g} to {difference.high:+.3g}, "
-        f"p = {difference.adjusted_p:.2g}"
+        f"{unit.named_change(difference.mean)}, 95 % interval {unit.change(difference.low)} to "
+        f"{unit.change(difference.high)}, p = {difference.adjusted_p:.2g}"
     )
     if difference.comparisons > 1:
         text += f" corrected for {difference.comparisons} comparisons"
     return text
 
 
-def _number(value: float) -> str:
-    return f"{value:.2g}"
-
-
-def _rounded(count: int) -> str:
-    """To two digits, upwards: 1234 is "1,300"."""
+def rounded_up(count: int) -> str:
+    """A number of questions to two digits: 1234 is "1,300"."""
     step = 10 ** max(0, floor(log10(count)) - 1)
     return f"{ceil(count / step) * step:,}"
