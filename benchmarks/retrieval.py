@@ -5,8 +5,10 @@
 
 A set's documents are synchronised into a library below DIR, and each question goes through the
 product's own stages: candidates, focus, collapse, expansion, packing. A variant is the default
-with one setting changed. Printed are its means, and the paired differences to the default with
-95 % intervals over questions.
+with one setting changed, the default in another mode (*dense*, *lexical*, *hybrid*), or a peer's
+cutting: *R* or *S* of ``cuttings.py``, ranked by ``searching.py`` in the mode and read from the
+best chunk on until the budget is used up (not for ``chroma``: see ``chroma_table.py``). Printed
+are its means, and the paired differences to the default with 95 % intervals over questions.
 
 Columns: *precise*, what ``context`` gives in its precise form (recall, IoU, tokens); *500*, *1000*,
 *2000*, recall within a budget of so many tokens and whether nothing is missing; *top 5*, recall of
@@ -26,7 +28,8 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
+from math import nan
 from pathlib import Path
 from statistics import mean
 
@@ -64,6 +67,10 @@ VARIANTS: dict[str, dict[str, object]] = {
     "mmr-0.7": {"mmr": 0.7},
 }
 
+MODES = {"hybrid": "hybrid", "dense": "dense", "lexical": "bm25"}
+"""Of the product, and what ``searching.py`` calls the same."""
+PEERS = ("R", "S")
+
 Row = dict[str, float]
 
 
@@ -78,7 +85,13 @@ class GoldWords:
         return [len(self.starts(text)) for text in texts]
 
     def starts(self, text: str) -> Sequence[int]:
-        return View(_Text(text)).starts  # type: ignore[arg-type]
+        return _word_starts(text)
+
+
+@lru_cache(maxsize=100_000)
+def _word_starts(text: str) -> Sequence[int]:
+    """Kept, since variants and budgets ask about the same passages."""
+    return View(_Text(text)).starts  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -119,6 +132,26 @@ class Asked:
             )
             for question in self.questions
         ]
+
+    def peer_rows(self, name: str, mode: str, cache: Path) -> list[Row]:
+        """Of a peer's cutting; its vectors are kept in ``cache``."""
+        from cuttings import cutting_of
+        from searching import CachedEmbedder, Index
+
+        cutting = cutting_of(name, {})
+        passages = [p for view in self.views.values() for p in cutting(view.document)]
+        spans = [(passage.document, passage.start, passage.end) for passage in passages]
+        ranked = Index(passages, CachedEmbedder(cache)).search(self.questions, MODES[mode])
+        rows = []
+        for question, order in zip(self.questions, ranked, strict=True):
+            best = [spans[place] for place in order]
+            row: Row = {"top5 recall": self.measures(question, best[:5])["recall"]}
+            for budget in BUDGETS:
+                scored = measure_whole(question, best, self.views, budget)
+                row[f"recall@{budget}"] = scored["recall"]
+                row[f"complete@{budget}"] = scored["complete"]
+            rows.append(row)
+        return rows
 
     def rows(self, found: Sequence[Candidates], changed: Mapping[str, object]) -> list[Row]:
         settings = replace(RetrievalSettings(), **changed)  # type: ignore[arg-type]
@@ -167,16 +200,17 @@ def main() -> None:
     )
     parser.add_argument("--sets", default="chroma", help="names, by commas, or all")
     parser.add_argument("--variants", default=",".join(VARIANTS))
-    parser.add_argument("--mode", default="hybrid", choices=["hybrid", "dense", "lexical"])
+    parser.add_argument("--mode", default="hybrid", choices=list(MODES))
     parser.add_argument("--small", action="store_true", help="the part that small.json names")
     parser.add_argument("--cache", type=Path, help="embeddings.db of another run")
     parser.add_argument("--work", type=Path, default=Path("build") / "retrieval")
     parser.add_argument("--json", type=Path, help="file for the figures")
     args = parser.parse_args()
     names = args.sets.split(",") if args.sets != "all" else ["chroma", *set_names()]
-    unknown = set(args.variants.split(",")) - set(VARIANTS)
+    known = [*VARIANTS, *MODES, *PEERS]
+    unknown = set(args.variants.split(",")) - set(known)
     if unknown:
-        parser.error(f"no variant {', '.join(sorted(unknown))}; known: {', '.join(VARIANTS)}")
+        parser.error(f"no variant {', '.join(sorted(unknown))}; known: {', '.join(known)}")
     variants = list(dict.fromkeys(["default", *args.variants.split(",")]))
     results: dict[str, dict[str, list[Row]]] = {}
     for name in names:
@@ -215,7 +249,16 @@ def open_set(
 def _measured(name: str, variants: Sequence[str], args: argparse.Namespace) -> dict[str, list[Row]]:
     with open_set(name, args.work, args.small, args.cache) as asked:
         found = asked.candidates(args.mode)
-        return {variant: asked.rows(found, VARIANTS[variant]) for variant in variants}
+        results = {}
+        for variant in variants:
+            if variant in MODES:
+                results[variant] = asked.rows(asked.candidates(variant), {})
+            elif variant not in PEERS:
+                results[variant] = asked.rows(found, VARIANTS[variant])
+            elif name != "chroma":
+                cache = args.work / "peers.db"
+                results[variant] = asked.peer_rows(variant, args.mode, cache)
+        return results
 
 
 def _library(
@@ -261,7 +304,10 @@ def _print(results: Mapping[str, list[Row]]) -> None:
         f"{'cited':>6} {'top 5':>6}"
     )
     for variant, rows in results.items():
-        means = {key: mean(row[key] for row in rows) for key in rows[0]}
+        means = {
+            key: mean(row[key] for row in rows) if key in rows[0] else nan
+            for key in results["default"][0]
+        }
         budgets = " ".join(
             f"{100 * means[f'recall@{b}']:6.1f}/{100 * means[f'complete@{b}']:5.1f}"
             for b in BUDGETS
@@ -275,19 +321,27 @@ def _print(results: Mapping[str, list[Row]]) -> None:
     _print_differences({"": dict(results)})
 
 
-_COMPARED = ("recall@500", "recall@1000", "complete@1000", "precise recall", "top5 recall")
+_COMPARED = (
+    *("recall@500", "complete@500", "recall@1000", "complete@1000", "recall@2000"),
+    *("precise recall", "top5 recall"),
+)
 
 
 def _print_differences(results: Mapping[str, Mapping[str, list[Row]]]) -> None:
-    for variant in list(next(iter(results.values())))[1:]:
+    """Mean over those sets that have the variant."""
+    variants = dict.fromkeys(name for rows in results.values() for name in rows)
+    for variant in list(variants)[1:]:
+        held = [rows for rows in results.values() if variant in rows]
         parts = []
         for key in _COMPARED:
+            if key not in held[0][variant][0]:
+                continue
             pairs = [
                 [
                     one[key] - other[key]
                     for one, other in zip(rows[variant], rows["default"], strict=True)
                 ]
-                for rows in results.values()
+                for rows in held
             ]
             parts.append(f"{key} {difference(pairs)!s}")
         print(f"  {variant:16} {'  '.join(parts)}", flush=True)

@@ -66,10 +66,14 @@ def measure(question: Question, ranked: Sequence[Span], views: Mapping[str, View
 
 
 def measure_whole(
-    question: Question, passages: Sequence[Span], views: Mapping[str, View]
+    question: Question,
+    passages: Sequence[Span],
+    views: Mapping[str, View],
+    limit: int | None = None,
 ) -> Measures:
-    """GoldCoverage, IoU and FullGold of all that the passages hold, however much that is."""
-    read = _read(passages, views, None)
+    """GoldCoverage, IoU and FullGold of all that the passages hold, or of the first ``limit``
+    words of it."""
+    read = _read(passages, views, limit)
     coverage, iou = _shared(question, read, views)
     whole = _as_asked(question, _covered(question, read, views))
     return {"recall": coverage, "IoU": iou, "complete": whole}
