@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -349,15 +350,19 @@ def test_a_key_is_its_id_as_far_as_it_can_be(key: object, identifier: str | None
 
 def test_another_database_gives_the_same_documents(base: Base) -> None:
     pytest.importorskip("sqlalchemy")
+
+    def held(library: Library) -> dict[str, tuple[str, str]]:
+        """Versions and times of change."""
+        found = records(library).values()
+        return {each.id: (each.version, each.stamp.partition(":")[2]) for each in found}
+
     with base.library(WHOLE) as library:
         library.sync()
-        with library.snapshot(as_owner=True) as snapshot:
-            known = {r.id: (r.version, r.stamp) for r in snapshot.records()}
+        known = held(library)
     place = f'sql = "sqlite:///{base.file}"'
     with base.library(WHOLE, place) as library:
         assert library.sync(full_hash=True).documents["unchanged"] == 3
-        with library.snapshot(as_owner=True) as snapshot:
-            assert {r.id: (r.version, r.stamp) for r in snapshot.records()} == known
+        assert held(library) == known
         base.run("UPDATE ticket SET body = 'At 12:30 :time', changed = 'x' WHERE id = 1")
         assert library.sync().documents["changed"] == 1
         assert library.sync().documents["unchanged"] == 3
@@ -470,6 +475,45 @@ def test_a_row_over_the_limit_is_too_large(base: Base) -> None:
         report = library.sync()
         assert [problem.code for problem in report.problems] == ["document-too-large"]
         assert report.documents["added"] == 2
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "count"),
+    [
+        ("text", "title", 3),
+        ("media_type", "text/markdown", 3),
+        ("query", "SELECT id, title, body, changed FROM ticket", 1),
+        ("sqlite", "copy.db", 3),
+    ],
+)
+def test_times_of_change_prove_nothing_where_the_source_is_another(
+    base: Base, rows_read: list[object], setting: str, value: str, count: int
+) -> None:
+    def lines(**settings: object) -> str:
+        return "".join(f"{key} = {json.dumps(each)}\n" for key, each in settings.items())
+
+    first: dict[str, object] = {
+        "sqlite": "base.db",
+        "query": "SELECT * FROM ticket",
+        "key": "id",
+        "updated": "changed",
+        "text": ["title", "body"],
+    }
+    shutil.copy(base.file, base.folder / "copy.db")
+    with base.library(lines(**first), key="") as library:
+        library.sync()
+        rows_read.clear()
+        library.sync()
+        assert not rows_read
+    copy = sqlite3.connect(base.folder / "copy.db")
+    copy.execute("UPDATE ticket SET body = body || ' More.'")
+    copy.commit()
+    copy.close()
+    with base.library(lines(**{**first, setting: value}), key="") as library:
+        assert library.sync().documents["changed"] == count
+        rows_read.clear()
+        assert library.sync().documents["unchanged"] == 3
+        assert not rows_read
 
 
 def test_a_failure_is_told_once_also_after_the_source_got_times_of_change(base: Base) -> None:

@@ -62,7 +62,8 @@ def _check_names(names: list[str]) -> None:
     if len(names) > 1 and (len(set(names)) < len(names) or not all(names)):
         raise _source_error(
             f"The {len(names)} sources have the names {names}.",
-            "Give each of several sources a name of its own.",
+            'Give each of several sources a name of its own: name = "handbook" in its [[sources]]. '
+            "Ids of its documents begin with it.",
         )
 
 

@@ -61,8 +61,9 @@ class Listed:
     location: str
     """Where its source finds it: a path, a URL, a key."""
     stamp: str = ""
-    """Changes with the document: an entity tag, the value of an updated-at column. Equal stamps
-    mean equal documents; empty proves nothing."""
+    """Changes with the document, also where the source's settings make another one of the same
+    bytes: an entity tag, the value of an updated-at column. Equal stamps mean equal documents;
+    empty proves nothing."""
     mtime_ns: int = 0
     """When it was written; for sources without stamps. 0: not known."""
     size: int = 0

@@ -16,7 +16,7 @@ from merestone.indexing.sources.record_lines import (
     object_in,
     record_lines,
 )
-from merestone.indexing.sources.records import Fields, document_of, stamp_of, uri_of_record
+from merestone.indexing.sources.records import Fields, document_of, form_of, stamp_of, uri_of_record
 from merestone.types import (
     Listed,
     Listing,
@@ -42,6 +42,7 @@ class RecordFileSource:
     def __init__(self, settings: SourceSettings) -> None:
         self._settings = settings
         self._path = Path(settings.location)
+        self._form = form_of(settings, self._path.as_uri())
         self._selection = Selection(settings)
         self._offsets: dict[str, int] = {}
 
@@ -92,7 +93,9 @@ class RecordFileSource:
             fault = problem_of(identifier, too_large(identifier, max_bytes, line.size))
             return Listed(identifier, name, f"line={line.digest}", fault=fault)
         if self._settings.updated:
-            return Listed(identifier, name, stamp_of(fields.get(self._settings.updated)))
+            return Listed(
+                identifier, name, stamp_of(fields.get(self._settings.updated), self._form)
+            )
         content = content_hash(document_of(name, "", fields, self._settings))
         return Listed(identifier, name, f"content={content}")
 

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from merestone.extraction import detect_media_type
 from merestone.extraction.media_types import TEXT_TYPES, type_by_name
+from merestone.text.hashing import digest
 from merestone.types import JSON, METADATA_KEY, Problem, RawDocument, SourceSettings, Status
 
 _NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
@@ -106,13 +107,23 @@ def plain(value: object) -> JSON:
     return str(value)
 
 
-def stamp_of(value: object) -> str:
-    """The stamp that an updated-at value is; empty for ``NULL``."""
+def form_of(settings: SourceSettings, place: str, columns: Iterable[str] = ()) -> str:
+    """What makes a record a document besides its values: where it lies, the settings, and
+    ``columns`` if the source has any of its own. Where one of these changed, an unchanged time
+    of change proves nothing."""
+    asked = (settings.query, settings.key, settings.updated, settings.media_type or "")
+    return digest("form", place, *asked, *settings.text, "", *columns)[:16]
+
+
+def stamp_of(value: object, form: str) -> str:
+    """The stamp that an updated-at value is in a record of that form; empty for ``NULL``."""
     if value is None:
         return ""
     if isinstance(value, bytes):
-        return f"updated={value.hex()}"
-    return f"updated={value.isoformat() if isinstance(value, datetime | date) else value}"
+        told = value.hex()
+    else:
+        told = value.isoformat() if isinstance(value, datetime | date) else str(value)
+    return f"updated={form}:{told}"
 
 
 def uri_of_record(place: str, identifier: str) -> str:

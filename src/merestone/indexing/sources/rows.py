@@ -13,6 +13,7 @@ from merestone.indexing.sources.keys import KeyedRecords
 from merestone.indexing.sources.patterns import Selection
 from merestone.indexing.sources.records import (
     document_of,
+    form_of,
     stamp_of,
     text_fields,
     uri_of_record,
@@ -151,11 +152,12 @@ class RowSource:
         # The key first, and only once if it is its own time.
         columns = tuple(dict.fromkeys((self._settings.key, self._settings.updated)))
         limit = Limit(self._settings.key, (self._settings.updated,), look.max_bytes)
+        form = form_of(self._settings, self._table.place, self._table.columns())
         for row in self._table.scan(columns, limit):
             if isinstance(row, Oversized):
                 yield from self._too_large(row, records, look)
             elif admitted := records.admit(row[0], row[0]):
-                yield Listed(*admitted, stamp_of(row[-1]))
+                yield Listed(*admitted, stamp_of(row[-1], form))
 
     def _contents(self, records: KeyedRecords[object], look: Look) -> Iterator[Listed]:
         """Documents with hashes of what they hold as stamps."""
