@@ -153,3 +153,31 @@ def test_what_is_of_the_wrong_kind_is_named(act: Any, code: str, words: str, fol
         act(library)
     assert caught.value.code == code
     assert words in caught.value.message
+
+
+def test_an_export_writes_over_no_file_among_documents_that_no_command_wrote(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ask(folder, capsys, "eval")
+    (folder / "new.md").write_text("Not read yet.\n", "utf-8")
+    assert "[file-in-use]" in ask(folder, capsys, "report", "--html", "new.md", code=2)
+    ask(folder, capsys, "report", "--html", "report.html")
+    moved = folder.rename(folder.with_name("moved"))
+    assert "[file-in-use]" in ask(moved, capsys, "export", "a.md", "--as-owner", code=2)
+    # What a command wrote is known again, is no document, and is written over.
+    ask(moved, capsys, "report", "--html", "report.html")
+    ask(moved, capsys, "export", "chunks.jsonl", "--as-owner")
+    ask(moved, capsys, "sync")
+    assert "report.html" not in (listed := ask(moved, capsys, "status", "--documents"))
+    assert "chunks.jsonl" not in listed
+    assert "new.md" in listed
+
+
+def test_an_export_beside_documents_leaves_them_documents(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ask(folder, capsys, "questions", "export", ".", "--format", "beir")
+    ask(folder, capsys, "sync")
+    listed = ask(folder, capsys, "status", "--documents")
+    assert "a.md" in listed
+    assert "corpus.jsonl" not in listed

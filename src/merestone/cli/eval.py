@@ -115,7 +115,7 @@ def _write_trec(
     files[folder / "run.txt"] = trec_run(run)
     for path in files:
         writable_target(path, library)
-    note_written(library.settings.state, folder)
+    note_written(library.settings.state, *files)
     for path, text in files.items():
         write_text(path, text)
     left = without_judgement(asked, "trec")

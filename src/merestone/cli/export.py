@@ -10,12 +10,12 @@ from pathlib import Path
 import click
 
 from merestone.cli.session import amount, answer, json_option, open_library, owner_option
-from merestone.config import config_files
+from merestone.config import config_files, note_written, written_files
 from merestone.files import replacing
 from merestone.indexing import Manifest
 from merestone.indexing.sources import IGNORE_FILE
 from merestone.library import Library
-from merestone.types import SettingsError
+from merestone.types import LibrarySettings, SettingsError
 
 
 @click.command("export")
@@ -39,6 +39,7 @@ def command(directory: Path, file: Path, whole: bool, as_owner: bool, as_json: b
             library.export(sys.stdout, as_owner=as_owner)
             return
         target = writable_target(directory / file, library)
+        note_written(library.settings.state, target)
         try:
             if whole:
                 _tell_archive(library.export_library(target, as_owner=as_owner), target, as_json)
@@ -69,7 +70,8 @@ def _tell_archive(manifest: Manifest, target: Path, as_json: bool) -> None:
 
 def writable_target(path: Path, library: Library, *, besides: Sequence[Path] = ()) -> Path:
     """Where to write, behind symbolic links; never over the library, a document, questions,
-    settings, or what is named ``besides``."""
+    settings, what is named ``besides``, or a file in a folder of documents that no command wrote:
+    the next sync would read it."""
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise SettingsError("path-is-folder", f"{path} is a folder.", "Name a file in it.")
@@ -84,14 +86,23 @@ def writable_target(path: Path, library: Library, *, besides: Sequence[Path] = (
     if library.settings.access.file:
         settings.add(os.path.realpath(library.settings.access.file))
     is_ours = state in target.parents or str(target) in settings or target.name == IGNORE_FILE
-    if is_ours or target.as_uri() in sources:
+    if is_ours or target.as_uri() in sources or _may_be_document(target, library.settings):
         raise SettingsError(
             "file-in-use",
-            f"{path} is part of the library, one of its documents, or holds its questions or "
-            "settings.",
+            f"{path} is part of the library, one of its documents or a file among them, or holds "
+            "its questions or settings.",
             "Name another file to write to.",
         )
     return target
+
+
+def _may_be_document(target: Path, settings: LibrarySettings) -> bool:
+    if not target.exists() or str(target) in map(
+        os.path.realpath, written_files(Path(settings.state))
+    ):
+        return False
+    folders = (os.path.realpath(source.path) for source in settings.sources if source.path)
+    return any(target.is_relative_to(folder) for folder in folders)
 
 
 def _write(library: Library, target: Path, as_owner: bool) -> int:

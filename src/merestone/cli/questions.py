@@ -244,7 +244,7 @@ def export(
             files = exported_files(questions, format, place, snapshot)
         for path in files:
             writable_target(path, library, besides=[source])
-        note_written(library.settings.state, place)
+        note_written(library.settings.state, *files)
         for path, text in files.items():
             write_text(path, text)
     unjudged = without_judgement(questions, format)

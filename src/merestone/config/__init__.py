@@ -5,7 +5,7 @@ from merestone.config.chunking import chunking_settings
 from merestone.config.files import STATE_FOLDER, config_files, find_root
 from merestone.config.first_file import starter
 from merestone.config.settings import load_settings
-from merestone.config.written import WRITTEN, note_written
+from merestone.config.written import WRITTEN, note_written, written_files
 
 __all__ = [
     "STATE_FOLDER",
@@ -17,4 +17,5 @@ __all__ = [
     "load_settings",
     "note_written",
     "starter",
+    "written_files",
 ]

@@ -252,8 +252,8 @@ CODES: dict[str, str] = {
         "the next sync; what is stored stays."
     ),
     "file-in-use": (
-        "An export was to be written over the library or over one of its documents. Name "
-        "another file."
+        "An export was to be written over the library, one of its documents, or a file among "
+        "them that no command wrote. Name another file."
     ),
     "list-invalid": (
         "What should be a list of pages or a sitemap is another thing, or was cut short. "
