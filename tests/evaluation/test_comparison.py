@@ -11,6 +11,7 @@ import pytest
 
 from merestone import Configuration, Library, SettingsError, compare, compare_runs, evaluate
 from merestone.cli.comparisons import told_comparison
+from merestone.cli.evaluations import told_change
 from merestone.cli.main import run as command
 from merestone.evaluation.experiments.advice import advice
 from merestone.evaluation.experiments.comparing import comparison_of
@@ -21,11 +22,13 @@ from merestone.evaluation.experiments.configurations import (
     parse_configuration,
     read_configurations,
 )
+from merestone.evaluation.gold.values import GoldSpan
 from merestone.evaluation.questions import Evidence, Question
 from merestone.evaluation.questions.files import write_questions
+from merestone.evaluation.runs.gate import judge
 from merestone.evaluation.runs.grouping import grouped, mean_measures
 from merestone.evaluation.runs.values import QuestionResult, Run
-from merestone.types import JSON
+from merestone.types import JSON, GateSettings
 
 NAMES = "amber birch cedar delta ember fjord grove heron ivory juniper".split()
 
@@ -284,6 +287,53 @@ def test_only_questions_that_all_runs_scored_count() -> None:
     assert any("not score the same questions" in warning for warning in comparison.warnings)
 
 
+def test_questions_whose_answers_were_edited_are_left_out() -> None:
+    def asked(value: float, edited: int, start: int) -> list[QuestionResult]:
+        gold = {n: (GoldSpan("a.md", start if n < edited else 0, 20),) for n in range(12)}
+        return [result(n, value if n < edited else 0.5, gold=gold[n]) for n in range(12)]
+
+    before, after = run_of("before", asked(1.0, 6, 1)), run_of("after", asked(0.0, 6, 5))
+    after = replace(after, questions_hash="edited")
+    comparison = compare_runs([before, after])
+    contrast = comparison.contrast(1, "GoldCoverage@100t")
+    assert contrast is not None
+    assert (contrast.difference.count, contrast.difference.mean) == (6, 0)
+    assert any("6 are common to all" in warning for warning in comparison.warnings)
+    # In other documents answers stand elsewhere: all count, and that is said.
+    moved = compare_runs([before, replace(after, documents_hash="another")])
+    assert any("were edited between the runs" in warning for warning in moved.warnings)
+    told = " ".join(told_change(before, after).split())
+    assert "Of 12 questions 6 were asked then in the same words" in told
+
+
+def test_the_same_run_again_is_told_as_such() -> None:
+    run = run_of("one", [result(n, 0.5) for n in range(12)])
+    comparison = compare_runs([run, replace(run, name="two")])
+    told = " ".join(told_comparison(comparison).split())
+    assert "Changes nothing: its settings are those of A." in told
+    assert told.endswith("Keep A: what was tried changes nothing.")
+
+
+def test_what_to_beware_of_is_in_the_json_too() -> None:
+    run = replace(run_of("one", [result(n, 0.5) for n in range(12)]), warnings=("Too few.",))
+    assert compare_runs([run, run_of("two", run.results)]).to_json()["warnings"] == ["Too few."]
+
+
+def test_questions_that_nothing_answers_are_compared_too() -> None:
+    def run(name: str, told: float) -> Run:
+        silent = [result(n, 0.0, measures={"NoAnswer@100t": told}) for n in range(12, 20)]
+        return run_of(name, [result(n, 0.5) for n in range(12)] + silent)
+
+    comparison = compare_runs([run("a", 1.0), run("b", 0.0)])
+    assert comparison.measures[0] == "GoldCoverage@100t"
+    found = comparison.contrast(1, "NoAnswer@100t")
+    assert found is not None
+    assert found.verdict.kind == "worse"
+    report = judge(run("b", 0.0), run("a", 1.0), GateSettings())
+    assert report.passes
+    assert any("of 8 questions that nothing answers fewer are told so" in n for n in report.notes)
+
+
 def test_runs_without_a_question_in_common_are_refused() -> None:
     one = run_of("one", [result(n, 1.0) for n in range(12)])
     reworded = run_of("reworded", [result(n, 1.0, question="Another?") for n in range(12)])
@@ -444,3 +494,20 @@ def test_the_command_tells_tables_of_one_variable(
     assert "What decides: FullGold@80t" in out
     assert command(["-C", root, "compare", runs[0], "--grid", "retrieval.focus=false"]) == 2
     assert "ambiguous-comparison" in capsys.readouterr().err
+
+
+def test_an_answer_that_is_called_none_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("The gate code is 4711.\n", "utf-8")
+    (answer,) = (Evidence("a.md", quote="The gate code is 4711."),)
+    asked = [
+        Question("code", "What is the gate code?", (answer,)),
+        Question("ship", "Zebra quantum?", (answer,)),
+        Question("none", "Zebra harpsichord?", ()),
+    ]
+    with Library.open(tmp_path, embedding={"model": "hashing"}) as library:
+        library.sync()
+        warnings = evaluate(library, asked, k=1, budgets=[50], mode="lexical").warnings
+    (told,) = [each for each in warnings if "nothing here seems" in each.lower()]
+    assert told == (
+        "Of 2 questions with an answer 1 were told that nothing here seems to answer them: ship."
+    )

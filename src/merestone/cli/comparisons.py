@@ -71,7 +71,7 @@ def _parts(comparison: Comparison, advised: bool) -> Iterator[RenderableType]:
     if matrix is not None:
         yield matrix
         yield ""
-    for warning in _warnings(comparison):
+    for warning in comparison.warnings:
         yield f"! {warning}"
     names = [_letter(column) for column in range(len(comparison.runs))]
     if advised and (told := advice(comparison, names)):
@@ -101,6 +101,8 @@ def _verdicts(comparison: Comparison) -> Iterator[RenderableType]:
     for column in range(1, len(comparison.runs)):
         contrast = comparison.contrast(column, comparison.measures[0])
         words = contrast.verdict.words if contrast else "No question was scored by both."
+        if comparison.changes_nothing(column):
+            words = "Changes nothing: its settings are those of A."
         yield _named(comparison, column)
         yield Padding(words, (0, 0, 0, 5))
     yield ""
@@ -221,10 +223,6 @@ def _matrix(comparison: Comparison) -> Table | None:
     for row in rows[:_ROWS]:
         table.add_row(f"{row.id}: {row.question}", *row.outcomes)
     return table
-
-
-def _warnings(comparison: Comparison) -> list[str]:
-    return list(dict.fromkeys([*comparison.warnings, *comparison.runs[0].warnings]))
 
 
 def _mean(comparison: Comparison, column: int, measure: str) -> str:

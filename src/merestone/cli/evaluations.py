@@ -154,6 +154,12 @@ def _change(before: Run, run: Run) -> Iterator[str | Table]:
     if not pairs:
         yield f"No question was scored by {coverage} in {named} too."
         return
+    now = sum(coverage in result.measures for result in run.counted)
+    if len(pairs) < now:
+        yield (
+            f"Of {amount(now, 'question')} {len(pairs)} were asked then in the same words and with "
+            "the same answers: only these are told of."
+        )
     worse = [each for each in pairs if each.gain < 0]
     better = [each for each in reversed(pairs) if each.gain > 0]
     mean = sum(each.gain for each in pairs) / len(pairs)

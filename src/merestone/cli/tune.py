@@ -184,10 +184,11 @@ def _explained(tuning: Tuning) -> Iterator[str]:
 
 
 def _front(tuning: Tuning) -> Table:
-    from merestone.cli.tables import measure_title, simple_table
+    from merestone.cli.tables import simple_table
+    from merestone.evaluation.measures.units import family
     from merestone.evaluation.report.words import figure
 
-    heads = ("most for the tokens", "view", "tokens", measure_title(tuning.measure))
+    heads = ("most for the tokens", "view", "tokens", family(tuning.measure))
     table = simple_table(*heads, numbers=(2, 3))
     for point in tuning.front:
         quality = figure(tuning.measure, point.quality)

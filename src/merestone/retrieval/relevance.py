@@ -54,6 +54,8 @@ NOTHING_BELOW = 0.03
 """Best relevance of a question below which nothing that was found is taken for an answer."""
 ANSWERED_FROM = 0.15
 """From here on something is."""
+NOTHING = "Nothing here seems to answer this"
+"""How the note begins that goes with the verdict *nothing*."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +177,9 @@ def verdict_of(best: float | None) -> Verdict:
 
 def _nothing(best: float | None) -> str:
     if best is None:
-        return "Nothing here seems to answer this: nothing was found."
+        return f"{NOTHING}: nothing was found."
     shown = shown_relevance(best)
-    return f"Nothing here seems to answer this: the best hit has a relevance of {shown}."
+    return f"{NOTHING}: the best hit has a relevance of {shown}."
 
 
 def _basis(

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from math import inf
 from typing import TypeAlias
 
 import apsw
@@ -25,6 +26,9 @@ _COMMON = 5
 _SMALL = 50
 """Among fewer chunks a term of a few is common already: there none is left out, each may be all
 that a passage has in common with the question."""
+_LARGE = 20_000
+"""Among more chunks, of all documents, those that hold nothing but common terms answer nothing,
+and finding them takes long."""
 _COUNTED = 1000
 """Chunks that hold a term up to which it is counted which of them a reader may see."""
 _REMAINING = 3
@@ -87,10 +91,38 @@ def search(
     remembered: Remembered,
 ) -> list[Scored]:
     """Best ``limit`` chunks that hold any of ``terms``, of the documents of these
-    numbers and of the chunks that are ``visible`` (``None``: all are)."""
-    wanted = _useful(connection, generation, terms, remembered.counts)
-    if not wanted or limit <= 0:
+    numbers and of the chunks that are ``visible`` (``None``: all are).
+
+    Common terms are left out. Where too few chunks hold the others, those that hold common ones
+    alone follow: in a few documents, or in a small library, these may be all that a passage has
+    in common with the question.
+    """
+    whole = list(dict.fromkeys(_searched(term) for term in terms if term))
+    useful = _useful(connection, generation, whole, remembered.counts)
+    if not useful or limit <= 0:
         return []
+    place = (connection, generation, limit, permitted, visible, remembered)
+    found = _best(useful, *place)
+    if len(found) >= limit or len(useful) == len(whole):
+        return found
+    if permitted is None and _size(connection, generation) > _LARGE:
+        return found
+    held = {each.number for each in found}
+    least = min((each.score for each in found), default=inf)
+    rest = [each for each in _best(whole, *place) if each.number not in held]
+    return [*found, *(Scored(number, min(score, least)) for number, score in rest)][:limit]
+
+
+def _best(
+    wanted: Sequence[str],
+    connection: apsw.Connection,
+    generation: int,
+    limit: int,
+    permitted: Sequence[int] | None,
+    visible: Visible | None,
+    remembered: Remembered,
+) -> list[Scored]:
+    """Best chunks that hold any of the searched terms ``wanted``."""
     postings = remembered.postings(connection, generation)
     if postings is None:
         return _by_fts5(connection, generation, wanted, limit, permitted, visible)
@@ -167,8 +199,9 @@ def scores(
     numbers: Sequence[int],
     remembered: Remembered,
 ) -> dict[int, float]:
-    """Scores of given chunks, as :func:`search` gives them."""
-    wanted = _useful(connection, generation, terms, remembered.counts)
+    """Scores of given chunks, as :func:`search` gives them where it leaves common terms out."""
+    whole = list(dict.fromkeys(_searched(term) for term in terms if term))
+    wanted = _useful(connection, generation, whole, remembered.counts)
     if not wanted or not numbers:
         return {}
     postings = remembered.known_postings()
@@ -196,8 +229,7 @@ def term_counts(
     is asked about a rare word would tell whether a hidden document holds it. Of a word that more
     than a thousand chunks hold, the share in all chunks is taken: counting them takes long.
     """
-    query = f"SELECT COUNT(*) FROM {lexical_table(generation)}_docsize"
-    total = value_of(connection, query)
+    total = _size(connection, generation)
     held = {
         term: _holders(connection, generation, stored_term(term), counts) for term in terms if term
     }
@@ -228,15 +260,14 @@ def bm25(table: str) -> str:
 
 
 def _useful(
-    connection: apsw.Connection, generation: int, terms: Sequence[str], counts: dict[str, int]
+    connection: apsw.Connection, generation: int, whole: Sequence[str], counts: dict[str, int]
 ) -> list[str]:
-    """Terms without those that say little and cost much.
+    """Searched terms without those that say little and cost much.
 
     Of the common ones the most common goes first, as long as three that do occur remain.
     """
-    wanted = list(dict.fromkeys(_searched(term) for term in terms if term))
-    query = f"SELECT COUNT(*) FROM {lexical_table(generation)}_docsize"
-    total = value_of(connection, query)
+    wanted = list(whole)
+    total = _size(connection, generation)
     held = {term: _holders(connection, generation, term, counts) for term in wanted}
     if total < _SMALL:
         return wanted
@@ -247,6 +278,12 @@ def _useful(
         wanted.remove(term)
         remaining -= 1
     return wanted
+
+
+def _size(connection: apsw.Connection, generation: int) -> int:
+    """Chunks in the index."""
+    query = f"SELECT COUNT(*) FROM {lexical_table(generation)}_docsize"
+    return int(value_of(connection, query))
 
 
 def _holders(

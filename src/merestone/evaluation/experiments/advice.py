@@ -21,6 +21,9 @@ def advice(comparison: Comparison, names: Sequence[str]) -> str:
     ]
     if not found:
         return ""
+    found = [each for each in found if not comparison.changes_nothing(each.column)]
+    if not found:
+        return f"Keep {_first(comparison, names)}: what was tried changes nothing."
     better = [each for each in found if each.verdict.kind == "better"]
     if better:
         return _taken(comparison, better, names)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 
@@ -12,8 +12,9 @@ from merestone.evaluation.experiments.configurations import DEFAULT_NAME, Config
 from merestone.evaluation.experiments.scratch import open_experiments
 from merestone.evaluation.measures.spans import NO_ANSWER, at
 from merestone.evaluation.questions.values import Question
+from merestone.evaluation.runs.changes import question_key
 from merestone.evaluation.runs.grouping import grouped, mean_documents, mean_measures
-from merestone.evaluation.runs.values import PRECISE, Run, people_first
+from merestone.evaluation.runs.values import PRECISE, QuestionResult, Run, people_first
 from merestone.evaluation.statistics.contrasts import contrasts_of
 from merestone.library import Library
 from merestone.types import (
@@ -85,7 +86,7 @@ def compare(
             embedded=tuple(embedded),
             tables={name: tuple(columns) for name, columns in (tables or {}).items()},
             library_version=experiments.library_version,
-            warnings=tuple(dict.fromkeys(notes)),
+            notes=tuple(dict.fromkeys(notes)),
         )
 
 
@@ -95,13 +96,14 @@ def compare_runs(runs: Sequence[Run], *, measures: Sequence[str] | None = None) 
         raise SettingsError(
             "nothing-to-compare", "A comparison needs two runs at least.", "Name another one."
         )
-    shared, warnings = _on_shared_questions(runs)
-    return comparison_of(shared, measures, warnings=warnings)
+    shared, notes = _on_shared_questions(runs)
+    return comparison_of(shared, measures, notes=notes)
 
 
 def _on_shared_questions(runs: Sequence[Run]) -> tuple[list[Run], tuple[str, ...]]:
     """The runs as if they had been asked only what all of them scored, and what to say of it."""
-    asked = [{(result.id, result.question) for result in run.results} for run in runs]
+    key = question_key(runs)
+    asked = [{key(result) for result in run.results} for run in runs]
     shared = set.intersection(*asked)
     if all(own == shared for own in asked):
         return list(runs), ()
@@ -112,18 +114,20 @@ def _on_shared_questions(runs: Sequence[Run]) -> tuple[list[Run], tuple[str, ...
             "Name runs of the same questions.",
         )
     warning = (
-        f"The runs did not score the same questions; {len(shared)} are common to all, and only "
-        "these are compared. Costs are of each run as a whole."
+        f"The runs did not score the same questions; {len(shared)} are common to all, in their "
+        "words and in what answers them, and only these are compared. Costs are of each run as a "
+        "whole."
     )
-    return [_limited(run, shared) for run in runs], (warning,)
+    return [
+        _limited(run, [result for result in run.results if key(result) in shared]) for run in runs
+    ], (warning,)
 
 
-def _limited(run: Run, questions: Set[tuple[str, str]]) -> Run:
-    results = tuple(each for each in run.results if (each.id, each.question) in questions)
+def _limited(run: Run, results: Sequence[QuestionResult]) -> Run:
     groups = grouped(results)
     return replace(
         run,
-        results=results,
+        results=tuple(results),
         measures=mean_measures([each for each in results if not each.made]),
         groups={name: mean_measures(members) for name, members in groups.items()},
         documents=mean_documents(people_first(results)),
@@ -159,9 +163,9 @@ def default_measures(run: Run) -> tuple[str, ...]:
     if PRECISE in run.views:
         names += [at(name, PRECISE) for name in ("GoldCoverage", "IoU", "Tokens")]
     known = {name for result in run.results for name in result.measures}
-    found = tuple(name for name in dict.fromkeys(names) if name in known)
-    # Where nothing is to be found, saying so is all that can be compared.
-    return found or tuple(name for name in [at(NO_ANSWER, run.main)] if name in known)
+    # Last what nothing answers: where all questions are of that kind it decides.
+    names.append(at(NO_ANSWER, run.main))
+    return tuple(name for name in dict.fromkeys(names) if name in known)
 
 
 def comparison_of(
@@ -172,7 +176,7 @@ def comparison_of(
     embedded: tuple[int, ...] = (),
     tables: Mapping[str, tuple[int, ...]] | None = None,
     library_version: int | None = None,
-    warnings: tuple[str, ...] = (),
+    notes: tuple[str, ...] = (),
 ) -> Comparison:
     """``runs`` held against the first of them, in ``measures`` or those that are usual."""
     first = runs[0]
@@ -187,7 +191,7 @@ def comparison_of(
         embedded=embedded,
         tables=tables or {},
         library_version=library_version,
-        warnings=(*warnings, *_incomparable(runs)),
+        notes=(*notes, *_incomparable(runs)),
     )
 
 
@@ -209,6 +213,10 @@ def _incomparable(runs: Sequence[Run]) -> list[str]:
     found = []
     if len({run.documents_hash for run in runs}) > 1:
         found.append("The runs were not made on the same state of the documents.")
+        if len({run.questions_hash for run in runs}) > 1:
+            found.append(
+                "The questions were edited between the runs: what differs may come from there."
+            )
     for what, values in (
         ("tokenizer of budgets", {run.tokenizer for run in runs}),
         ("asker", {run.asker for run in runs}),

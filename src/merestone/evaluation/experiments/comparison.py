@@ -104,7 +104,8 @@ class Comparison:
     """Setting that was varied alone, such as ``chunking.max_tokens`` → the runs of its values."""
     library_version: int | None = None
     """Of the state that all configurations were measured on."""
-    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What is to be said of the runs together."""
 
     def contrast(self, column: int, measure: str, group: str = "") -> Contrast | None:
         """Of a run to the first one, if they were compared in that measure and group."""
@@ -114,6 +115,15 @@ class Comparison:
     def names(self) -> tuple[str, ...]:
         """Of the runs."""
         return tuple(run.name or f"run {run.id[:8]}" for run in self.runs)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to beware of: of the runs together, and of the questions."""
+        return tuple(dict.fromkeys([*self.notes, *self.runs[0].warnings]))
+
+    def changes_nothing(self, column: int) -> bool:
+        """True if the run of that column is the first one again: settings and all are the same."""
+        return column > 0 and self.runs[column].id == self.runs[0].id
 
     @property
     def groups(self) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ _WHOLE = 1.2
 _OFTEN = 0.1
 """Share of questions from which a note of their answers, such as a reranker that failed, tells of
 the run and not of a question."""
+_NAMED = 5
 _MISSING = 0.2
 """Share of questions without their documents from which something else is wrong."""
 
@@ -52,6 +53,14 @@ def cautions(
         found.append(
             f"Nearly every answer is found whole at {main}: these questions are too easy to tell "
             "two configurations apart. Add harder ones, or measure at a smaller budget."
+        )
+    refused = [result.id for result in counted if result.id in scored.refused]
+    if refused:
+        answered = sum(result.has_answer for result in counted)
+        names = ", ".join(refused[:_NAMED]) + (", …" if len(refused) > _NAMED else "")
+        found.append(
+            f"Of {answered} questions with an answer {len(refused)} were told that nothing here "
+            f"seems to answer them: {names}."
         )
     documents = costs.get("documents", 0)
     if documents and costs["chunks"] <= _WHOLE * documents:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from merestone.evaluation.measures.spans import is_smaller_better
@@ -37,17 +38,25 @@ class QuestionChange:
         }
 
 
+def question_key(runs: Sequence[Run]) -> Callable[[QuestionResult], Hashable]:
+    """What makes a question the same in all of ``runs``: its id, its words, and, where the
+    documents were the same, the passages that answer it. Where documents were edited those move,
+    and a baseline does not hold them."""
+    are_kept = all(any(result.gold for result in run.results) for run in runs)
+    if len({run.documents_hash for run in runs}) > 1 or not are_kept:
+        return lambda result: (result.id, result.question)
+    return lambda result: (result.id, result.question, result.match, result.gold)
+
+
 def question_changes(before: Run, after: Run, measure: str) -> list[QuestionChange]:
     """The questions that both runs scored by ``measure``, what lost most first. Those that a
     machine made count only where people asked none."""
-    old = {result.id: result for result in before.results}
+    key = question_key((before, after))
+    old = {key(result): result for result in before.results}
     both = [
-        QuestionChange(old[new.id], new, measure)
+        QuestionChange(old[key(new)], new, measure)
         for new in after.results
-        if new.id in old
-        and old[new.id].question == new.question
-        and measure in new.measures
-        and measure in old[new.id].measures
+        if key(new) in old and measure in new.measures and measure in old[key(new)].measures
     ]
     asked = [each for each in both if not each.after.made] or both
     return sorted(asked, key=lambda each: each.gain)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from merestone.evaluation.measures.spans import NO_ANSWER, at, is_smaller_better
-from merestone.evaluation.measures.units import unit_of
+from merestone.evaluation.measures.units import family, unit_of
 from merestone.evaluation.runs.changes import QuestionChange, question_changes
 from merestone.evaluation.runs.settings_rows import setting_rows
 from merestone.evaluation.runs.values import QuestionResult, Run
@@ -17,7 +17,7 @@ from merestone.evaluation.statistics.verdicts import Verdict, verdict
 from merestone.types import JSON, GateSettings, SettingsError
 
 _MEASURE = "GoldCoverage"
-_BESIDE = ("FullGold", "Precision", "Tokens")
+_BESIDE = ("FullGold", "Precision", "Tokens", NO_ANSWER)
 """Told beside what decides, in the main view; they decide nothing."""
 _TOLD = 0.0005
 """A drop that is nothing at three decimals is not worth a note."""
@@ -141,6 +141,7 @@ def judge(run: Run, baseline: Run | None, settings: GateSettings) -> GateReport:
         raise _not_comparable(run, baseline, measure)
     measures = tuple(_compared(name, both) for name, both in changes.items() if both)
     notes = _notes(run, baseline, measure, len(pairs))
+    notes += _refused(measures[1:])
     failure, note = _judged(measures[0], settings.max_drop)
     failures += failure
     return GateReport(
@@ -182,6 +183,16 @@ def _judged(deciding: GateMeasure, max_drop: float) -> tuple[list[str], list[str
     if drop >= _TOLD:
         return [], [f"{name} is worse by {drop:.3f}, which passes. {judged.words}"]
     return [], []
+
+
+def _refused(beside: Sequence[GateMeasure]) -> list[str]:
+    """That fewer of the questions that nothing answers are told so."""
+    return [
+        f"{each.name} fell from {each.before:.3f} to {each.now:.3f}, which decides nothing: of "
+        f"{each.difference.count} questions that nothing answers fewer are told so."
+        for each in beside
+        if family(each.name) == NO_ANSWER and each.difference and each.difference.mean < 0
+    ]
 
 
 def _named(run: Run, id_: str) -> NamedQuestion:

@@ -31,6 +31,8 @@ class Scored:
     """What each took to answer once, its vector at hand."""
     notes: Counter[str] = field(default_factory=Counter)
     """What the answers said besides → how often."""
+    refused: set[str] = field(default_factory=set)
+    """Questions that have an answer and were told that nothing here answers them."""
     embedded: int = 0
     """Questions that had to be embedded."""
     documents: dict[str, Sequence[str]] = field(default_factory=dict)
@@ -90,6 +92,8 @@ class Scoring:
         answers = desk.answer(question, self._views, self._where)
         scored.seconds.append(answers.seconds)
         scored.notes.update(answers.notes)
+        if gold.anchored and answers.says_nothing(self._views.main):
+            scored.refused.add(question.id)
         served = self._served(desk, answers)
         if self._views.ks:
             deepest = self._views.ks[-1]

@@ -22,7 +22,7 @@ from merestone.evaluation.runs.views import Views
 from merestone.library import Serving
 from merestone.retrieval.evidence import CANDIDATES
 from merestone.retrieval.ranking import Ranking, Request
-from merestone.retrieval.relevance import judge_answer
+from merestone.retrieval.relevance import NOTHING, judge_answer
 from merestone.retrieval.reranking import rerank_chunks
 from merestone.retrieval.searching import check_question
 from merestone.retrieval.trace import Trace
@@ -61,10 +61,11 @@ class Answers:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What they say besides, each once."""
+        """What they say besides, each once; that nothing answers the question is a verdict."""
         said = [result.notes for result in self.contexts.values()]
         said += [result.notes for result in self.searches.values()]
-        return tuple(dict.fromkeys(chain.from_iterable(said)))
+        notes = dict.fromkeys(chain.from_iterable(said))
+        return tuple(note for note in notes if not note.startswith(NOTHING))
 
 
 class Desk:
