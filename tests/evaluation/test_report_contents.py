@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
+import pytest
 from evaluation.report_runs import Shown, random_run, run_of, texts
 from hypothesis import given
 from hypothesis import strategies as st
 
+from merestone.evaluation.experiments.comparing import compare_runs
 from merestone.evaluation.report import report_of, to_markdown
 from merestone.evaluation.report.contents import letter, make_report
 from merestone.evaluation.report.front import front
 from merestone.evaluation.report.outcomes import group, ordered
 from merestone.evaluation.report.words import figure, headline, percent
 from merestone.evaluation.runs.values import Interval, QuestionResult, Run
+from merestone.types import SettingsError
 
 
 def result(id: str, full: float, coverage: float, **given: object) -> QuestionResult:
@@ -114,6 +118,78 @@ def test_nothing_is_cheaper_and_better_than_a_point_of_the_front(
                 other.on_front and (other.tokens, other.quality) == (point.tokens, point.quality)
                 for other in points
             )
+
+
+def scored(id: str, coverage: float, tokens: float) -> QuestionResult:
+    plain = result(id, float(coverage == 1), coverage, content_type="pdf")
+    return replace(plain, measures={**plain.measures, "Tokens@1000t": tokens})
+
+
+def test_runs_of_other_questions_are_held_together_on_those_that_all_scored() -> None:
+    first = run_with("one", *(scored(id, 0, 300) for id in "abcdef"), scored("z", 0.5, 300))
+    second = run_with("two", scored("y", 0, 900), scored("z", 1, 400))
+    report = report_of([first, second])
+    assert report.warnings == (
+        "The runs did not score the same questions: A 7, B 2; 1 is common to all. Verdicts and "
+        "what nothing beats are of what is common to all, other figures of all that a run scored.",
+    )
+    points = [(point.tokens, point.quality.mean, point.quality.count) for point in front(report)]
+    assert points == [(300, 0.5, 1), (400, 1.0, 1)]
+    text = to_markdown(report)
+    assert "\n\n1 question in common.\n\n" in text
+    assert "| What nothing beats on 1 question in common |" in text
+    assert re.search(r"\| type:pdf \| 2–7 \| 7.1 % .*, n = 7 \| 50.0 % .*, n = 2 \|", text)
+    assert "| Missed by all that were asked | y | Why y? | – | missed |" in text
+    assert "library version 3, 2 questions\n" in text
+
+
+def test_where_all_were_asked_the_same_no_number_is_repeated() -> None:
+    runs = [run_with(name, result("a", 0, 0), result("b", 1, 1)) for name in ("one", "two")]
+    text = to_markdown(report_of(runs))
+    assert "\n\n2 questions.\n\n" in text
+    assert "n = " not in text
+    assert "| Missed by all | a |" in text
+
+
+def test_a_question_in_other_words_is_another_one() -> None:
+    first = run_with("one", result("a", 1, 1), result("b", 1, 1))
+    second = run_with("two", result("a", 1, 1), result("b", 0, 0, question="In other words?"))
+    report = report_of([first, second])
+    assert [(row.id, [bool(r) for r in row.results]) for row in report.questions] == [
+        ("a", [True, True]),
+        ("b", [True, False]),
+        ("b", [False, True]),
+    ]
+    assert report.common == 1
+
+
+def test_runs_without_a_question_in_common_are_refused_as_a_comparison_refuses_them() -> None:
+    runs = [run_with("one", result("a", 1, 1)), run_with("two", result("b", 1, 1))]
+    told = []
+    for hold in (report_of, compare_runs):
+        with pytest.raises(SettingsError) as caught:
+            hold(runs)
+        told.append((caught.value.code, str(caught.value)))
+    assert told[0] == told[1]
+
+
+def test_a_report_has_the_notes_of_a_comparison() -> None:
+    one = run_with("one", result("a", 1, 1))
+    other = replace(
+        one, name="two", documents_hash="x", tokenizer="y", asker=("owner",), version="0.0.1"
+    )
+    notes = compare_runs([one, other]).warnings
+    assert len(notes) == 4
+    assert report_of([one, other]).warnings == notes
+
+
+def test_runs_of_questions_that_nothing_answers_are_told_by_what_was_said() -> None:
+    said = replace(result("a", 0, 0), measures={"NoAnswer@1000t": 1.0})
+    not_said = replace(said, measures={"NoAnswer@1000t": 0.0})
+    report = report_of([run_with("one", not_said), run_with("two", said)])
+    text = to_markdown(report)
+    assert "|  | NoAnswer@1000t | Against A | Verdict |" in text
+    assert report.deciding(1) is not None
 
 
 def test_settings_that_differ_come_first() -> None:

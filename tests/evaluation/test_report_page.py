@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from evaluation.report_runs import HOSTILE, Shown, random_run, texts
+from evaluation.report_runs import HOSTILE, Shown, random_run, run_of, texts
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -126,6 +127,28 @@ def test_each_text_is_in_the_page_once_and_stands_where_it_says(page: str, shown
         for document, start, end in question["gold"]:
             pieces = data["texts"][str(document)]
             assert any(at <= start and end <= at + len(text) for at, text in pieces)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_sections_that_would_be_empty_are_left_out(
+    shown: Shown, tmp_path: Path, count: int
+) -> None:
+    silent = replace(random_run(shown, 1).results[0], measures={"NoAnswer@1000t": 1.0}, tags=())
+    runs = [run_of([silent], name=f"run {n}") for n in range(count)]
+    text = write_report(runs, tmp_path / "r.html").read_text("utf-8")
+    sections = re.findall('<section id="([a-z]*)"', text)
+    assert sections == ["overview", "questions", "groups", "measures", "costs", "settings"]
+    assert re.findall('<a href="#([a-z]*)">', text) == sections
+    overview = text.partition('<section id="overview"')[2].partition("</section>")[0]
+    assert "NoAnswer" in overview
+    assert "100.0 %" in overview
+
+
+def test_a_run_of_nothing_has_no_frame_without_figures(tmp_path: Path) -> None:
+    run = run_of([], skipped={"a": "the text is gone"}, costs={})
+    text = write_report(run, tmp_path / "r.html").read_text("utf-8")
+    assert re.findall('<section id="([a-z]*)"', text) == ["questions", "settings"]
+    assert "tiles" not in text.partition("</style>")[2]
 
 
 def test_strips_lie_around_the_gold_with_the_chunks_of_each_run(page: str) -> None:

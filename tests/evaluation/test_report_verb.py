@@ -88,6 +88,16 @@ def test_no_document_is_written_over(root: Path, capsys: pytest.CaptureFixture[s
     assert (root / "open" / "a.md").read_bytes() == before
 
 
+def test_a_folder_that_is_not_there_is_not_made(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_run(root)
+    assert run(["-C", str(root), "report", "--html", "r.html", "--markdown", "no/r.md"]) != 0
+    assert f"there is no folder {root / 'no'}" in capsys.readouterr().err
+    assert not (root / "no").exists()
+    assert not (root / "r.html").exists()
+
+
 def test_who_may_read_less_gets_only_runs_of_their_own(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -105,6 +105,18 @@ def _may_be_document(target: Path, settings: LibrarySettings) -> bool:
     return any(target.is_relative_to(folder) for folder in folders)
 
 
+def target_in_folder(path: Path, library: Library) -> Path:
+    """:func:`writable_target` in a folder that is there: a mistyped one is not made."""
+    target = writable_target(path, library)
+    if not target.parent.is_dir():
+        raise SettingsError(
+            "file-unwritable",
+            f"{path} cannot be written: there is no folder {target.parent}.",
+            "Name a file in a folder that exists and may be written to.",
+        )
+    return target
+
+
 def _write(library: Library, target: Path, as_owner: bool) -> int:
     """Write the chunks to ``target``; the number written."""
     with replacing(target) as draft, draft.open("w", encoding="utf-8") as out:

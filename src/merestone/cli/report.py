@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from merestone.cli.evaluations import may_read, require_own, told_runs
-from merestone.cli.export import writable_target
+from merestone.cli.export import target_in_folder
 from merestone.cli.session import answer, asker_options, json_option, open_library
 from merestone.config import note_written
 from merestone.evaluation.report import Report, report_of, to_markdown, write_page
@@ -68,18 +68,18 @@ def command(
         with library.snapshot(principals=principals or None, as_owner=as_owner) as snapshot:
             require_own(loaded, snapshot, principals)
             report = report_of(loaded, snapshot=snapshot)
-            written = []
-            if page is not None:
-                target = writable_target(directory / page, library)
-                note_written(library.settings.state, target)
+            html, text = (
+                target_in_folder(directory / path, library) if path else None
+                for path in (page, markdown)
+            )
+            if html is not None:
+                note_written(library.settings.state, html)
                 with _cuttings(library, loaded, snapshot, as_owner) as cuttings:
-                    write_page(report, target, snapshot=snapshot, cuttings=cuttings)
-                written.append(target)
-            if markdown is not None:
-                target = writable_target(directory / markdown, library)
-                note_written(library.settings.state, target)
-                write_text(target, to_markdown(report))
-                written.append(target)
+                    write_page(report, html, snapshot=snapshot, cuttings=cuttings)
+            if text is not None:
+                note_written(library.settings.state, text)
+                write_text(text, to_markdown(report))
+    written = [path for path in (html, text) if path is not None]
     answer(report, as_json, lambda: _told(report, written))
 
 

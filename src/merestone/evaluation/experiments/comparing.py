@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from os import PathLike
 
 from merestone.evaluation.experiments.asking import Asking
+from merestone.evaluation.experiments.comparability import incomparable, on_common_questions
 from merestone.evaluation.experiments.comparison import Comparison, matrix_of
 from merestone.evaluation.experiments.configurations import DEFAULT_NAME, Configuration
 from merestone.evaluation.experiments.scratch import open_experiments
 from merestone.evaluation.measures.spans import NO_ANSWER, at
 from merestone.evaluation.questions.values import Question
-from merestone.evaluation.runs.changes import question_key
-from merestone.evaluation.runs.grouping import grouped, mean_documents, mean_measures
-from merestone.evaluation.runs.values import PRECISE, QuestionResult, Run, people_first
+from merestone.evaluation.runs.values import PRECISE, Run
 from merestone.evaluation.statistics.contrasts import contrasts_of
 from merestone.library import Library
 from merestone.types import (
@@ -96,42 +94,17 @@ def compare_runs(runs: Sequence[Run], *, measures: Sequence[str] | None = None) 
         raise SettingsError(
             "nothing-to-compare", "A comparison needs two runs at least.", "Name another one."
         )
-    shared, notes = _on_shared_questions(runs)
-    return comparison_of(shared, measures, notes=notes)
-
-
-def _on_shared_questions(runs: Sequence[Run]) -> tuple[list[Run], tuple[str, ...]]:
-    """The runs as if they had been asked only what all of them scored, and what to say of it."""
-    key = question_key(runs)
-    asked = [{key(result) for result in run.results} for run in runs]
-    shared = set.intersection(*asked)
-    if all(own == shared for own in asked):
-        return list(runs), ()
-    if not shared:
-        raise SettingsError(
-            "nothing-to-compare",
-            "The runs have no question in common.",
-            "Name runs of the same questions.",
+    limited = on_common_questions(runs)
+    notes: tuple[str, ...] = ()
+    if limited != list(runs):
+        common = len(limited[0].results)
+        notes = (
+            f"The runs did not score the same questions; {common} {'is' if common == 1 else 'are'} "
+            "common to all, in their words and in what answers them, and only "
+            f"{'this is' if common == 1 else 'these are'} compared. Costs are of each run as a "
+            "whole.",
         )
-    warning = (
-        f"The runs did not score the same questions; {len(shared)} are common to all, in their "
-        "words and in what answers them, and only these are compared. Costs are of each run as a "
-        "whole."
-    )
-    return [
-        _limited(run, [result for result in run.results if key(result) in shared]) for run in runs
-    ], (warning,)
-
-
-def _limited(run: Run, results: Sequence[QuestionResult]) -> Run:
-    groups = grouped(results)
-    return replace(
-        run,
-        results=tuple(results),
-        measures=mean_measures([each for each in results if not each.made]),
-        groups={name: mean_measures(members) for name, members in groups.items()},
-        documents=mean_documents(people_first(results)),
-    )
+    return comparison_of(limited, measures, notes=notes)
 
 
 def first_configurations(settings: LibrarySettings) -> tuple[Configuration, ...]:
@@ -191,7 +164,7 @@ def comparison_of(
         embedded=embedded,
         tables=tables or {},
         library_version=library_version,
-        notes=(*notes, *_incomparable(runs)),
+        notes=(*notes, *incomparable(runs)),
     )
 
 
@@ -206,21 +179,3 @@ def _check_measures(runs: Sequence[Run], measures: Sequence[str]) -> None:
                 f"The run {run.name or run.id[:8]} has no measure {wanted}.",
                 f"It has: {', '.join(sorted(known)) or 'none, as no question was scored'}.",
             )
-
-
-def _incomparable(runs: Sequence[Run]) -> list[str]:
-    """What makes the runs hard to hold against each other."""
-    found = []
-    if len({run.documents_hash for run in runs}) > 1:
-        found.append("The runs were not made on the same state of the documents.")
-        if len({run.questions_hash for run in runs}) > 1:
-            found.append(
-                "The questions were edited between the runs: what differs may come from there."
-            )
-    for what, values in (
-        ("tokenizer of budgets", {run.tokenizer for run in runs}),
-        ("asker", {run.asker for run in runs}),
-    ):
-        if len(values) > 1:
-            found.append(f"The runs differ in the {what}.")
-    return found

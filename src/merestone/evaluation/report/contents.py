@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
+from merestone.evaluation.experiments.comparability import incomparable
 from merestone.evaluation.experiments.comparison import Contrast, contrast_of
+from merestone.evaluation.measures.spans import NO_ANSWER, at
 from merestone.evaluation.report.outcomes import QuestionRow, group, outcome, question_rows, share
-from merestone.evaluation.report.views import main_view, measure_key, views
+from merestone.evaluation.report.views import COVERAGE, FULL, main_view, measure_key, views
 from merestone.evaluation.runs.settings_rows import SettingRow, setting_rows
 from merestone.evaluation.runs.values import Interval, Run
 from merestone.types import JSON
@@ -36,6 +38,11 @@ class Row:
     name: str
     cells: tuple[Interval | None, ...]
 
+    @property
+    def counts(self) -> list[int]:
+        """The numbers of questions that its means are of, each once."""
+        return sorted({cell.count for cell in self.cells if cell is not None})
+
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
@@ -47,7 +54,8 @@ class Amounts:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One run, or several of the same questions, the first of which the others are held against."""
+    """One run, or several, the first of which the others are held against, on the questions that
+    all of them scored."""
 
     columns: tuple[Column, ...]
     views: tuple[str, ...]
@@ -55,6 +63,11 @@ class Report:
     main: str
     """The view by which a question is a miss."""
     measures: tuple[Row, ...]
+    """Over all questions that a run scored."""
+    common_measures: tuple[Row, ...]
+    """Over those that all runs scored."""
+    common: int
+    """How many these are."""
     documents: tuple[Row, ...]
     """Measures of the documents that were found, by ir-measures' names."""
     groups: tuple[tuple[str, tuple[Row, ...]], ...]
@@ -74,6 +87,23 @@ class Report:
     def contrast(self, column: int, measure: str, group: str = "") -> Contrast | None:
         """Of a run to the first one, if they were compared in that measure and group."""
         return contrast_of(self.contrasts, column, measure, group)
+
+    def deciding(self, column: int, group: str = "") -> Contrast | None:
+        """The contrast by which a run is better or worse than the first one."""
+        found = (self.contrast(column, name, group) for name in self.in_main(COVERAGE, FULL))
+        return next((each for each in found if each is not None), None)
+
+    def in_main(self, *kinds: str) -> list[str]:
+        """Measures of these kinds in the main view, as far as they are known. Where nothing is to
+        be found, that is whether this was said."""
+        known = {row.name for row in self.measures}
+        found = [name for kind in kinds if (name := at(kind, self.main)) in known]
+        return found or [name for name in [at(NO_ANSWER, self.main)] if name in known]
+
+    @property
+    def is_of_same_questions(self) -> bool:
+        """True if no run scored a question that another one did not."""
+        return all(len(column.run.results) == self.common for column in self.columns)
 
     def counts(self, column: int, *, answered: bool = True) -> Counter[str]:
         """How many of the questions that figures are of were served whole, in part, or missed, as
@@ -103,6 +133,7 @@ class Report:
             "failures": {name: list(counts) for name, counts in self.failures},
             "settings": [row.to_json() for row in self.settings],
             "questions": [self._question(row) for row in self.questions],
+            "questions_in_common": self.common,
             "warnings": list(self.warnings),
         }
 
@@ -133,9 +164,16 @@ class Report:
 
 
 def make_report(
-    runs: Sequence[Run], contrasts: Sequence[Contrast] = (), warnings: Sequence[str] = ()
+    runs: Sequence[Run],
+    contrasts: Sequence[Contrast] = (),
+    warnings: Sequence[str] = (),
+    *,
+    limited: Sequence[Run] | None = None,
 ) -> Report:
-    """Put the figures of ``runs`` side by side."""
+    """Put the figures of ``runs`` side by side. ``limited`` are these on the questions that all
+    scored, where they did not all score the same."""
+    limited = limited or runs
+    common = len(limited[0].results)
     columns = tuple(Column(letter(place), run) for place, run in enumerate(runs))
     known = views(runs)
     main = main_view(tuple(runs), known)
@@ -144,6 +182,8 @@ def make_report(
         views=known,
         main=main,
         measures=_rows([run.means for run in runs]),
+        common_measures=_rows([run.means for run in limited]),
+        common=common,
         documents=_rows([run.documents for run in runs]),
         groups=_groups(runs),
         costs=_costs(runs),
@@ -151,7 +191,7 @@ def make_report(
         settings=setting_rows(runs),
         contrasts=tuple(contrasts),
         questions=question_rows(runs),
-        warnings=tuple(dict.fromkeys((*warnings, *_warnings(columns)))),
+        warnings=tuple(dict.fromkeys((*warnings, *_warnings(columns, common)))),
     )
 
 
@@ -196,7 +236,7 @@ def _failures(runs: Sequence[Run]) -> tuple[tuple[str, tuple[int, ...]], ...]:
     )
 
 
-def _warnings(columns: Sequence[Column]) -> tuple[str, ...]:
+def _warnings(columns: Sequence[Column], common: int) -> tuple[str, ...]:
     """Those that all runs share once, the others with whose they are; and what makes runs hard to
     compare."""
     found: dict[str, list[str]] = {}
@@ -207,11 +247,17 @@ def _warnings(columns: Sequence[Column]) -> tuple[str, ...]:
         warning if len(letters) == len(columns) else f"{', '.join(letters)}: {warning}"
         for warning, letters in found.items()
     ]
-    if len({column.run.questions_hash for column in columns}) > 1:
+    runs = [column.run for column in columns]
+    if any(len(run.results) != common for run in runs):
+        counts = ", ".join(f"{column.letter} {len(column.run.results):,}" for column in columns)
+        told.append(
+            f"The runs did not score the same questions: {counts}; {common:,} "
+            f"{'is' if common == 1 else 'are'} common to all. Verdicts and what nothing beats are "
+            "of what is common to all, other figures of all that a run scored."
+        )
+    elif len({run.questions_hash for run in runs}) > 1:
         told.append("The runs were not asked the same questions.")
-    if len({column.run.documents_hash for column in columns}) > 1:
-        told.append("The runs were not made on the same state of the documents.")
-    return tuple(told)
+    return (*told, *incomparable(runs))
 
 
 def _cells(row: Row) -> list[JSON]:

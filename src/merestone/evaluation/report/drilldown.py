@@ -80,7 +80,7 @@ def _view(report: Report, view: str) -> JSON:
         "order": list(ordered(report.questions, view)),
         "groups": [group(row, view) for row in report.questions],
         "titles": {
-            name: group_title(name, len(report.columns))
+            name: group_title(name, report)
             for name in dict.fromkeys(group(row, view) for row in report.questions)
         },
         "outcomes": [
@@ -113,7 +113,7 @@ def _question(report: Report, row: QuestionRow, places: _Places, sources: Source
                 strip.length,
                 [None if cut is None else [list(each) for each in cut] for cut in strip.cuts],
             ]
-            for strip in sources.strips.get(row.id, ())
+            for strip in (sources.strips.get(first.key, ()) if first else ())
         ],
         "results": [_result(report, result, places) for result in row.results],
     }

@@ -19,15 +19,17 @@ from merestone.evaluation.report.views import (
     told,
     view_of,
 )
+from merestone.evaluation.report.words import asked_of, of_common
 
 _CROWD = 6
 """From so many runs on, plots show the main view alone."""
 
 
 def figures(report: Report) -> list[Markup]:
-    """A legend where there are several runs, then the plots."""
+    """The plots, and before them a legend where there are several runs; empty if nothing can be
+    drawn."""
     crowded = len(report.columns) > _CROWD
-    found: list[Markup | None] = [_legend(report)] if len(report.columns) > 1 else []
+    found: list[Markup | None] = []
     for kind in (FULL, COVERAGE, PRECISION):
         rows = [
             (label(view_of(row.name)), _marks(report, row.name))
@@ -39,7 +41,8 @@ def figures(report: Report) -> list[Markup]:
             found.append(_figure(kind, MEANINGS[kind], svg, _told_marks(kind, rows)))
     found += _difference_plots(report)
     found.append(_front_plot(report))
-    return [figure for figure in found if figure]
+    plots = [figure for figure in found if figure]
+    return [_legend(report), *plots] if plots and len(report.columns) > 1 else plots
 
 
 def _front_plot(report: Report) -> Markup | None:
@@ -48,7 +51,8 @@ def _front_plot(report: Report) -> Markup | None:
     if len({point.tokens for point in points}) < 2:
         return None
     svg = front_plot(points, [column.letter for column in report.columns])
-    note = f"{COVERAGE} by the tokens that it takes; the dashed line joins what nothing beats"
+    quality = " ".join(filter(None, [COVERAGE, of_common(report)]))
+    note = f"{quality} by the tokens that it takes; the dashed line joins what nothing beats"
     plot = _figure("Quality against tokens", note, svg, f"Quality against tokens. {note}.")
     if len(report.columns) > 1:
         return plot
@@ -107,7 +111,14 @@ def _told_marks(name: str, rows: list[tuple[str, list[Mark]]]) -> str:
 
 def _legend(report: Report) -> Markup:
     items = [
-        element("li", swatch(place), element("b", column.letter), " ", user_text(column.name))
+        element(
+            "li",
+            swatch(place),
+            element("b", column.letter),
+            " ",
+            user_text(column.name),
+            asked_of(report, column),
+        )
         for place, column in enumerate(report.columns)
     ]
     return element("ul", *items, class_="legend")

@@ -22,10 +22,12 @@ class Point(NamedTuple):
 
 
 def front(report: Report) -> tuple[Point, ...]:
-    """Every run in every view of which both are known, by tokens."""
+    """Every run in every view of which both are known, by tokens; over the questions that all
+    scored, since points of other questions say nothing of each other."""
+    measures = {row.name: row for row in report.common_measures}
     found = []
     for view in report.views:
-        quality, tokens = report.measure(at(COVERAGE, view)), report.measure(at(TOKENS, view))
+        quality, tokens = measures.get(at(COVERAGE, view)), measures.get(at(TOKENS, view))
         if quality is None or tokens is None:
             continue
         for place, (share, price) in enumerate(zip(quality.cells, tokens.cells, strict=True)):

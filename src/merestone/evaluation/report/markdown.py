@@ -4,26 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from merestone.evaluation.measures.spans import at
 from merestone.evaluation.report.contents import Report, Row
 from merestone.evaluation.report.front import front
 from merestone.evaluation.report.markup import clean
 from merestone.evaluation.report.outcomes import QuestionRow, group, ordered, outcome, share
-from merestone.evaluation.report.views import COVERAGE, FULL, PRECISION, TOKENS, label, told
+from merestone.evaluation.report.views import COVERAGE, FULL, PRECISION, TOKENS, label
 from merestone.evaluation.report.words import (
     DOCUMENTS_NOTE,
+    asked,
+    asked_of,
     bounds,
     change,
     cost,
     cost_name,
+    counts_told,
     failure_name,
     figure,
     group_title,
     headline,
     misses,
+    of_common,
     percent,
     probability,
-    questions_told,
+    share_note,
 )
 from merestone.evaluation.runs.values import Interval, QuestionResult
 
@@ -48,7 +51,7 @@ def to_markdown(report: Report) -> str:
             parts += [f"## {title}", body]
     runs = [
         f"- {column.letter}: {_text(column.name)}, run `{column.run.id[:12]}` of "
-        f"{column.run.time}, library version {column.run.library_version}"
+        f"{column.run.time}, library version {column.run.library_version}{asked_of(report, column)}"
         for column in report.columns
     ]
     parts += ["## Runs", "\n".join(runs)]
@@ -56,16 +59,17 @@ def to_markdown(report: Report) -> str:
 
 
 def _summary(report: Report) -> Iterator[str]:
-    yield f"{questions_told(report.columns[0].run)}."
+    yield f"{asked(report)}."
     yield " ".join(filter(None, [headline(report), misses(report)]))
     if report.warnings:
         yield "\n".join(f"> - {_text(warning)}" for warning in report.warnings)
 
 
 def _overview(report: Report) -> str:
-    names = [at(kind, report.main) for kind in (FULL, COVERAGE, PRECISION, TOKENS)]
-    names = [name for name in names if report.measure(name)]
+    names = report.in_main(FULL, COVERAGE, PRECISION, TOKENS)
     compared = any(not each.group for each in report.contrasts)
+    if not names and not compared:
+        return ""
     heads = ["", *names, *([f"Against {report.columns[0].letter}", "Verdict"] if compared else [])]
     rows = []
     for place, column in enumerate(report.columns):
@@ -78,9 +82,7 @@ def _overview(report: Report) -> str:
 
 
 def _against(report: Report, place: int) -> list[str]:
-    found = report.contrast(place, at(COVERAGE, report.main)) or report.contrast(
-        place, at(FULL, report.main)
-    )
+    found = report.deciding(place)
     if found is None:
         return ["", "the baseline" if place == 0 else "not compared"]
     given = found.difference
@@ -106,7 +108,8 @@ def _front(report: Report) -> str:
         ]
         for point in points
     ]
-    return _table(["What nothing beats", "Tokens for a question", COVERAGE], rows, numbers=2)
+    which = " ".join(filter(None, ["What nothing beats", of_common(report)]))
+    return _table([which, "Tokens for a question", COVERAGE], rows, numbers=2)
 
 
 def _failures(report: Report) -> str:
@@ -115,16 +118,15 @@ def _failures(report: Report) -> str:
 
 
 def _questions(report: Report) -> str:
-    note = f"A share is how much of the answer's text was served {told(report.main)}."
     rows = [_question(report, report.questions[n]) for n in ordered(report.questions, report.main)]
     heads = _heads("Question", report)
-    return f"{note}\n\n" + _table(["", "Id", *heads], rows)
+    return "\n\n".join(filter(None, [share_note(report), _table(["", "Id", *heads], rows)]))
 
 
 def _question(report: Report, row: QuestionRow) -> list[str]:
     first = row.first
     cells = [_outcome(result, report.main) for result in row.results]
-    title = group_title(group(row, report.main), len(report.columns))
+    title = group_title(group(row, report.main), report)
     return [title, _text(row.id), _text(first.question if first else row.skipped), *cells]
 
 
@@ -137,16 +139,13 @@ def _outcome(result: QuestionResult | None, view: str) -> str:
 
 
 def _groups(report: Report) -> str:
-    name = next(
-        (n for n in (at(COVERAGE, report.main), at(FULL, report.main)) if report.measure(n)), ""
-    )
+    name = next(iter(report.in_main(COVERAGE, FULL)), "")
     rows = []
     for title, members in report.groups:
         row = next((each for each in members if each.name == name), None)
         if row is not None:
-            count = max(cell.count for cell in row.cells if cell is not None)
             cells = [_cell(row, place) for place in range(len(report.columns))]
-            rows.append([_text(title), f"{count:,}", *cells])
+            rows.append([_text(title), counts_told(row), *cells])
     if not rows:
         return ""
     heads = _heads("Group", report)
@@ -159,7 +158,7 @@ def _measures(report: Report) -> str:
         [row.name, *(_cell(row, place) for place in range(len(report.columns)))]
         for row in report.measures
     ]
-    return _table(_heads("Measure", report), rows, numbers=len(report.columns))
+    return _table(_heads("Measure", report), rows, numbers=len(report.columns)) if rows else ""
 
 
 def _documents(report: Report) -> str:
@@ -194,7 +193,8 @@ def _cell(row: Row | None, place: int) -> str:
     cell: Interval | None = row.cells[place] if row else None
     if row is None or cell is None:
         return ""
-    return f"{figure(row.name, cell.mean)} [{bounds(row.name, cell)}]"
+    count = f", n = {cell.count:,}" if len(row.counts) > 1 else ""
+    return f"{figure(row.name, cell.mean)} [{bounds(row.name, cell)}]{count}"
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: int = 0) -> str:

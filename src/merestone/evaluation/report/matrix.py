@@ -31,7 +31,7 @@ def matrix(report: Report) -> Markup:
         lines = [_row(report, place) for place in places]
         title = element(
             "th",
-            group_title(name, runs),
+            group_title(name, report),
             " ",
             element("span", str(len(places)), class_="count"),
             colspan=runs + 1,
@@ -75,13 +75,12 @@ def filters(report: Report) -> Markup:
     """Controls that narrow the matrix. They are shown once the script runs."""
     rows = [row for row in report.questions if row.first is not None]
     firsts = [row.first for row in rows if row.first is not None]
-    runs = len(report.columns)
     controls = [
         _control("Search", element("input", type="search", id="find", autocomplete="off")),
         _choice(
             "Outcome",
             "by-group",
-            ((name, group_title(name, runs)) for name in _groups(report)),
+            ((name, group_title(name, report)) for name in _groups(report)),
         ),
         _choice("Content", "by-type", _same(sorted({f.content_type for f in firsts} - {""}))),
         _choice("Tag", "by-tag", _same(sorted({tag for f in firsts for tag in f.tags}))),

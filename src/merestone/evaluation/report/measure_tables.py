@@ -9,8 +9,16 @@ from merestone.evaluation.measures.units import family
 from merestone.evaluation.report.contents import Report, Row
 from merestone.evaluation.report.front import front
 from merestone.evaluation.report.markup import Markup, element, joined, user_text
-from merestone.evaluation.report.tables import badge, cells_of, heads_of, interval, sheet
+from merestone.evaluation.report.tables import (
+    badge,
+    cells_of,
+    counted_interval,
+    heads_of,
+    interval,
+    sheet,
+)
 from merestone.evaluation.report.views import COVERAGE, FULL, MEANINGS, label, view_of
+from merestone.evaluation.report.words import counts_told, of_common
 from merestone.evaluation.runs.values import Interval
 
 _SMALL = 3
@@ -19,8 +27,10 @@ _KINDS = {"type": "content", "tag": "tag", "language": "language", "made": ""}
 _MADE = "made by a machine"
 
 
-def measures_table(report: Report) -> Markup:
+def measures_table(report: Report) -> Markup | None:
     """Every measure in every view, with its interval."""
+    if not report.measures:
+        return None
     if len(report.columns) == 1:
         return _measures_by_view(report)
     groups: dict[str, list[Row]] = {}
@@ -86,17 +96,14 @@ def documents_table(report: Report) -> Markup | None:
 
 def groups_table(report: Report) -> Markup | None:
     """How the groups of questions fared in the main view; the small ones folded."""
-    name = next(
-        (n for n in (at(COVERAGE, report.main), at(FULL, report.main)) if report.measure(n)), ""
-    )
+    name = next(iter(report.in_main(COVERAGE, FULL)), "")
     large: list[Markup] = []
     small: list[Markup] = []
     for title, rows in report.groups:
         row = next((row for row in rows if row.name == name), None)
         if row is None:
             continue
-        count = max(cell.count for cell in row.cells if cell is not None)
-        (large if count >= _SMALL else small).append(_group_line(report, title, count, row))
+        (large if row.counts[-1] >= _SMALL else small).append(_group_line(report, title, row))
     caption = f"{name} by group"
     shown = _group_lines(report, large, caption) if large else None
     if not small:
@@ -111,16 +118,16 @@ def groups_table(report: Report) -> Markup | None:
     return joined(shown, folded)
 
 
-def _group_line(report: Report, title: str, count: int, row: Row) -> Markup:
+def _group_line(report: Report, title: str, row: Row) -> Markup:
     kind, _, value = title.partition(":")
     name = user_text(_MADE if kind == "made" else value)
     return element(
         "tr",
         element("th", element("small", _KINDS.get(kind, kind)), name, scope="row"),
-        element("td", f"{count:,}", class_="num"),
+        element("td", counts_told(row), class_="num"),
         *(
-            element("td", interval(row.name, cell), _marked(report, place, title), class_="num")
-            for place, cell in enumerate(row.cells)
+            element("td", counted_interval(row, place), _marked(report, place, title), class_="num")
+            for place in range(len(row.cells))
         ),
         element("td", _track(row.cells[0]), class_="wide") if len(row.cells) == 1 else None,
     )
@@ -136,12 +143,9 @@ def _group_lines(report: Report, lines: Sequence[Markup], caption: str) -> Marku
 
 def _marked(report: Report, place: int, group: str) -> Markup | None:
     """Says it where a run is better or worse than the first one in a group."""
-    for measure in (COVERAGE, FULL):
-        found = report.contrast(place, at(measure, report.main), group)
-        if found is not None:
-            kind = found.verdict.kind
-            return element("small", kind) if kind in ("better", "worse") else None
-    return None
+    found = report.deciding(place, group)
+    kind = found.verdict.kind if found else ""
+    return element("small", kind) if kind in ("better", "worse") else None
 
 
 def _track(cell: Interval | None) -> Markup | None:
@@ -180,8 +184,9 @@ def front_table(report: Report) -> Markup | None:
         for point in points
         if point.on_front
     ]
+    which = of_common(report)
     heads = [
-        "What nothing beats",
+        joined("What nothing beats", element("small", which) if which else None),
         Markup("Tokens<small>for a question</small>"),
         Markup(COVERAGE),
     ]

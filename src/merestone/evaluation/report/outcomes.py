@@ -47,19 +47,18 @@ class QuestionRow:
 
 def question_rows(runs: Sequence[Run]) -> tuple[QuestionRow, ...]:
     """Every question that any run has, in the order in which they were asked."""
-    by_id = [{result.id: result for result in run.results} for run in runs]
-    skipped = {key: why for run in runs for key, why in run.skipped.items()}
-    ids = dict.fromkeys([*(key for results in by_id for key in results), *skipped])
-    apart = {result.id for run in runs for result in run.apart}
-    return tuple(
-        QuestionRow(
-            key,
-            found := tuple(results.get(key) for results in by_id),
-            "" if any(found) else skipped.get(key, ""),
-            key in apart,
-        )
-        for key in ids
-    )
+    scored = [{result.key: result for result in run.results} for run in runs]
+    keys = dict.fromkeys(key for results in scored for key in results)
+    apart = {result.key for run in runs for result in run.apart}
+    rows = [
+        QuestionRow(key[0], tuple(results.get(key) for results in scored), is_apart=key in apart)
+        for key in keys
+    ]
+    skipped = {id_: why for run in runs for id_, why in run.skipped.items()}
+    for id_ in skipped.keys() & {row.id for row in rows}:
+        del skipped[id_]
+    nothing = (None,) * len(runs)
+    return (*rows, *(QuestionRow(id_, nothing, why) for id_, why in skipped.items()))
 
 
 def outcome(result: QuestionResult | None, view: str) -> Outcome:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from merestone.evaluation.measures.spans import at
 from merestone.evaluation.measures.units import family, unit_of
 from merestone.evaluation.report.contents import Report
 from merestone.evaluation.report.markup import Markup, element, joined, user_text
-from merestone.evaluation.report.tables import NONE, badge, heads_of, interval, sheet
+from merestone.evaluation.report.tables import NONE, badge, counted_interval, heads_of, sheet
 from merestone.evaluation.report.views import (
     COVERAGE,
     FULL,
@@ -26,22 +25,22 @@ from merestone.evaluation.report.words import (
 from merestone.evaluation.runs.failures import FAILURES
 from merestone.evaluation.statistics.verdicts import BOTH, rounded_up
 
+_LEADING = (FULL, COVERAGE, PRECISION, TOKENS)
+"""What is looked at first."""
 
-def overview_table(report: Report) -> Markup:
+
+def overview_table(report: Report) -> Markup | None:
     """One line a run: what matters most, and how far it is from the first one."""
-    names = [at(each, report.main) for each in (FULL, COVERAGE, PRECISION, TOKENS)]
-    names = [name for name in names if report.measure(name)]
-    heads: list[Markup | str] = ["Configuration", *(_head(name) for name in names)]
+    measures = [row for name in report.in_main(*_LEADING) if (row := report.measure(name))]
     compared = any(each.group == "" for each in report.contrasts)
+    if not measures and not compared:
+        return None
+    heads: list[Markup | str] = ["Configuration", *(_head(row.name) for row in measures)]
     if compared:
         heads += [joined("Against ", report.columns[0].letter), "Verdict"]
     rows = []
     for place, column in enumerate(report.columns):
-        rows_of = [report.measure(name) for name in names]
-        cells = [
-            element("td", interval(name, row.cells[place] if row else None), class_="num")
-            for name, row in zip(names, rows_of, strict=True)
-        ]
+        cells = [element("td", counted_interval(row, place), class_="num") for row in measures]
         if compared:
             cells += _against(report, place)
         name = element("span", badge(column, place), user_text(column.name), class_="run")
@@ -58,14 +57,7 @@ def _against(report: Report, place: int) -> list[Markup]:
     """Difference and verdict of a run, in the measure that the comparison is about."""
     if place == 0:
         return [element("td", NONE, class_="num"), element("td", "the baseline", class_="quiet")]
-    found = next(
-        (
-            contrast
-            for kind in (COVERAGE, FULL)
-            if (contrast := report.contrast(place, at(kind, report.main))) is not None
-        ),
-        None,
-    )
+    found = report.deciding(place)
     if found is None:
         return [element("td", NONE, class_="num"), element("td", "not compared", class_="quiet")]
     given, name = found.difference, found.measure
@@ -90,11 +82,10 @@ def _head(name: str) -> Markup:
     return joined(family(name), element("small", label(view_of(name))))
 
 
-def tiles(report: Report) -> Markup:
-    """The four figures of one run that matter most."""
+def tiles(report: Report) -> Markup | None:
+    """The figures of one run that matter most."""
     tiles = []
-    for kind in (FULL, COVERAGE, PRECISION, TOKENS):
-        name = at(kind, report.main)
+    for name in report.in_main(*_LEADING):
         row = report.measure(name)
         cell = row.cells[0] if row else None
         if cell is None:
@@ -105,10 +96,10 @@ def tiles(report: Report) -> Markup:
                 element("dt", name),
                 element("dd", figure(name, cell.mean), class_="figure"),
                 element("dd", f"95 % interval {bounds(name, cell)}", class_="quiet"),
-                element("dd", MEANINGS[kind]),
+                element("dd", MEANINGS[family(name)]),
             )
         )
-    return element("dl", *tiles, class_="tiles")
+    return element("dl", *tiles, class_="tiles") if tiles else None
 
 
 def failures_table(report: Report) -> Markup | None:

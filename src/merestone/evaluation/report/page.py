@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
-from merestone.evaluation.measures.spans import at
 from merestone.evaluation.report.contents import Report
 from merestone.evaluation.report.drilldown import drilldown_data
 from merestone.evaluation.report.figures import figures
@@ -23,13 +23,14 @@ from merestone.evaluation.report.sources import Sources
 from merestone.evaluation.report.views import (
     COVERAGE,
     FULL,
-    told,
 )
 from merestone.evaluation.report.words import (
     DOCUMENTS_NOTE,
+    asked,
+    asked_of,
     headline,
     misses,
-    questions_told,
+    share_note,
     verdicts,
 )
 
@@ -52,12 +53,12 @@ def page(report: Report, sources: Sources) -> str:
         element("title", title),
         element("style", _resource("style.css")),
     )
-    sections = [section for section in _sections(report) if section is not None]
+    sections = _sections(report)
     body = element(
         "body",
         element("a", "Skip to the questions", href="#questions", class_="skip"),
-        _header(report),
-        element("main", *sections),
+        _header(report, sections),
+        element("main", *sections.values()),
         _footer(report, sources),
         element("dialog", id="detail", aria_labelledby="detail-title"),
         element(
@@ -79,7 +80,7 @@ def _title(report: Report) -> str:
     return f"Retrieval report: {len(report.columns)} configurations"
 
 
-def _header(report: Report) -> Markup:
+def _header(report: Report, sections: Iterable[str]) -> Markup:
     runs = report.columns
     lines: list[Child] = []
     if len(runs) == 1:
@@ -94,43 +95,27 @@ def _header(report: Report) -> Markup:
         element("p", "Merestone", class_="brand"),
         element("h1", _heading(report)),
         *lines,
-        _navigation(report),
+        _navigation(sections),
     )
 
 
 def _heading(report: Report) -> Markup:
-    asked = questions_told(report.columns[0].run)
     if len(report.columns) == 1:
-        return joined(user_text(report.columns[0].name), ", ", asked)
-    return joined(f"{len(report.columns)} configurations, {asked}")
+        return joined(user_text(report.columns[0].name), ", ", asked(report))
+    return joined(f"{len(report.columns)} configurations, {asked(report)}")
 
 
-_SECTIONS = (
-    ("overview", "Overview"),
-    ("plots", "Plots"),
-    ("questions", "Questions"),
-    ("groups", "Groups"),
-    ("measures", "Measures"),
-    ("documents", "Documents"),
-    ("costs", "Costs"),
-    ("settings", "Settings"),
-)
-
-
-def _navigation(report: Report) -> Markup:
-    there = {
-        "groups": groups_table(report) is not None,
-        "costs": costs_table(report) is not None,
-        "documents": bool(report.documents),
-    }
-    links = [element("a", name, href=f"#{key}") for key, name in _SECTIONS if there.get(key, True)]
+def _navigation(sections: Iterable[str]) -> Markup:
+    links = [element("a", key.capitalize(), href=f"#{key}") for key in sections]
     return element("nav", *links, aria_label="Sections")
 
 
-def _sections(report: Report) -> list[Markup | None]:
+def _sections(report: Report) -> dict[str, Markup]:
+    """By id, in their order; without those that would be empty."""
     failures = failures_table(report)
-    return [
-        _section(
+    plots = figures(report)
+    found = {
+        "overview": _section(
             "overview",
             "Overview",
             tiles(report) if len(report.columns) == 1 else overview_table(report),
@@ -138,13 +123,13 @@ def _sections(report: Report) -> list[Markup | None]:
             element("h3", "Why questions were missed") if failures else None,
             failures,
         ),
-        _section(
+        "plots": _section(
             "plots",
             "Plots",
-            element("div", *figures(report), class_="plots"),
+            element("div", *plots, class_="plots") if plots else None,
             front_table(report) if len(report.columns) > 1 else None,
         ),
-        _section(
+        "questions": _section(
             "questions",
             "Questions",
             element("p", _how_to_read(report), class_="quiet"),
@@ -156,23 +141,27 @@ def _sections(report: Report) -> list[Markup | None]:
             outcome_key(),
             matrix(report),
         ),
-        _optional("groups", "Groups", groups_table(report), _group_note(report)),
-        _section("measures", "Measures", measures_table(report)),
-        _optional("documents", "Documents found", documents_table(report), DOCUMENTS_NOTE),
-        _optional("costs", "Costs", costs_table(report)),
-        _section("settings", "Settings", *_settings(report)),
-    ]
+        "groups": _noted("groups", "Groups", groups_table(report), _group_note(report)),
+        "measures": _section("measures", "Measures", measures_table(report)),
+        "documents": _noted(
+            "documents", "Documents found", documents_table(report), DOCUMENTS_NOTE
+        ),
+        "costs": _section("costs", "Costs", costs_table(report)),
+        "settings": _section("settings", "Settings", *_settings(report)),
+    }
+    return {key: section for key, section in found.items() if section is not None}
 
 
-def _section(key: str, name: str, *children: Markup | None) -> Markup:
+def _section(key: str, name: str, *children: Markup | None) -> Markup | None:
+    """Nothing where there is nothing to show in it."""
+    if not any(children):
+        return None
     title = element("h2", name, id=f"{key}-title")
     return element("section", title, *children, id=key, aria_labelledby=f"{key}-title")
 
 
-def _optional(key: str, name: str, table: Markup | None, note: str = "") -> Markup | None:
-    if table is None:
-        return None
-    return _section(key, name, element("p", note, class_="quiet") if note else None, table)
+def _noted(key: str, name: str, table: Markup | None, note: str) -> Markup | None:
+    return _section(key, name, element("p", note, class_="quiet"), table) if table else None
 
 
 def _warnings(report: Report) -> Markup | None:
@@ -188,18 +177,16 @@ def _warnings(report: Report) -> Markup | None:
 
 def _how_to_read(report: Report) -> str:
     first = (
-        "Those first that the configurations answer differently. "
+        "Those first that the configurations answer differently."
         if len(report.columns) > 1
-        else "What was missed comes first. "
+        else "What was missed comes first."
     )
-    return (
-        f"{first}A share is how much of the answer's text was served {told(report.main)}. Open a "
-        "question to see where the answer stands and what was served."
-    )
+    last = "Open a question to see where the answer stands and what was served."
+    return " ".join(filter(None, [first, share_note(report), last]))
 
 
 def _group_note(report: Report) -> str:
-    name = at(COVERAGE, report.main) if report.measure(at(COVERAGE, report.main)) else FULL
+    name = next(iter(report.in_main(COVERAGE, FULL)), "")
     return f"{name}, with 95 % intervals. Small groups have wide ones."
 
 
@@ -224,7 +211,7 @@ def _footer(report: Report, sources: Sources) -> Markup:
             f"{column.letter}: ",
             user_text(column.name),
             f", run {column.run.id[:12]} of {column.run.time}, "
-            f"library version {column.run.library_version}",
+            f"library version {column.run.library_version}{asked_of(report, column)}",
         )
         for column in report.columns
     ]

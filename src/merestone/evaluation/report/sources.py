@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from merestone.evaluation.report.contents import Report
 from merestone.evaluation.report.ranges import Range, ends_of, merged, widened
-from merestone.evaluation.runs.values import QuestionResult, Run, Served
+from merestone.evaluation.runs.values import QuestionKey, QuestionResult, Run, Served
 from merestone.types import Chunk, SettingsError, Snapshot
 
 AROUND = 360
@@ -44,7 +44,7 @@ class Sources:
 
     texts: Mapping[str, tuple[tuple[int, str], ...]]
     """By document: pieces of its text, each with the place where it begins."""
-    strips: Mapping[str, tuple[Strip, ...]]
+    strips: Mapping[QuestionKey, tuple[Strip, ...]]
     """By question."""
     shortened: bool
     """True if passages had to be cut short so that the page stays small."""
@@ -72,7 +72,7 @@ def gather_sources(
     readers = {id(each): _Reader(each) for each in cuttings.values()} | {id(snapshot): reader}
     boards = [_Cutting(run, readers[id(cuttings.get(run.id, snapshot))]) for run in runs]
     strips = {
-        row.id: tuple(_strips(row.first, reader, boards))
+        row.first.key: tuple(_strips(row.first, reader, boards))
         for row in report.questions
         if row.first is not None
     }

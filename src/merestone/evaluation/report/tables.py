@@ -59,9 +59,15 @@ def heads_of(
 
 def cells_of(row: Row, columns: Sequence[Column]) -> list[Markup]:
     return [
-        element("td", interval(row.name, cell), class_="num")
-        for _, cell in zip(columns, row.cells, strict=True)
+        element("td", counted_interval(row, place), class_="num") for place in range(len(columns))
     ]
+
+
+def counted_interval(row: Row, place: int) -> Markup:
+    """The interval of a run, with the number of its questions where that is not the others'."""
+    cell = row.cells[place]
+    count = f"n = {cell.count:,}" if cell is not None and len(row.counts) > 1 else None
+    return joined(interval(row.name, cell), element("small", count) if count else None)
 
 
 def interval(name: str, cell: Interval | None) -> Markup:

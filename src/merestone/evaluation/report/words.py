@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from merestone.evaluation.measures.spans import at
 from merestone.evaluation.measures.units import MINUS, PLAIN, family, is_share, unit_of
-from merestone.evaluation.report.contents import Report
+from merestone.evaluation.report.contents import Column, Report, Row
 from merestone.evaluation.report.outcomes import Group
 from merestone.evaluation.report.views import COVERAGE, told
 from merestone.evaluation.runs.values import Interval, Run
@@ -38,11 +38,12 @@ GROUP_TITLES: dict[Group, str] = {
 """Of one run; of several, see :func:`group_title`."""
 
 
-def group_title(group: Group, runs: int) -> str:
+def group_title(group: Group, report: Report) -> str:
     """What the questions of a group have in common."""
-    if runs == 1 or group in ("different", "none", "made"):
-        return GROUP_TITLES[group]
-    return {"missed": "Missed by all", "part": "In part by all", "whole": "Whole by all"}[group]
+    title = GROUP_TITLES[group]
+    if len(report.columns) == 1 or group in ("different", "none", "made"):
+        return title
+    return f"{title} by all" + ("" if report.is_of_same_questions else " that were asked")
 
 
 def percent(share: float, digits: int = 0) -> str:
@@ -70,6 +71,12 @@ def bounds(name: str, cell: Interval) -> str:
     if is_share(name):
         return f"{cell.low * 100:.1f}–{cell.high * 100:.1f}"
     return f"{cell.low:,.0f}–{cell.high:,.0f}"
+
+
+def counts_told(row: Row) -> str:
+    """The number of questions that the means of a row are of: ``7``, or ``1–7`` where it is not
+    the same of each."""
+    return "–".join(f"{count:,}" for count in dict.fromkeys((row.counts[0], row.counts[-1])))
 
 
 def change(name: str, value: float) -> str:
@@ -129,6 +136,31 @@ def questions_told(run: Run) -> str:
     return text
 
 
+def asked(report: Report) -> str:
+    """How many questions the report is of."""
+    if report.is_of_same_questions:
+        return questions_told(report.columns[0].run)
+    return f"{report.common:,} {'question' if report.common == 1 else 'questions'} in common"
+
+
+def asked_of(report: Report, column: Column) -> str:
+    """How many questions a run was asked, to be set behind its name; empty where that is told of
+    all runs at once."""
+    return "" if report.is_of_same_questions else f", {questions_told(column.run)}"
+
+
+def of_common(report: Report) -> str:
+    """On which questions all runs can be held together; empty if these are all."""
+    return "" if report.is_of_same_questions else f"on {asked(report)}"
+
+
+def share_note(report: Report) -> str:
+    """What the share beside a question is; empty where no answer was to be served."""
+    if report.measure(at(COVERAGE, report.main)) is None:
+        return ""
+    return f"A share is how much of the answer's text was served {told(report.main)}."
+
+
 def measure_name(name: str) -> tuple[str, str]:
     """A measure, and the view that it is taken in."""
     kind, _, view = name.partition("@")
@@ -165,11 +197,10 @@ def misses(report: Report, column: int = 0) -> str:
 def verdicts(report: Report) -> list[str]:
     """What the comparison with the first run says of each other one; of many, of those that are
     better or worse."""
-    measure = at(COVERAGE, report.main)
     found = [
         (column, contrast.verdict)
         for place, column in enumerate(report.columns)
-        if (contrast := report.contrast(place, measure)) is not None
+        if (contrast := report.deciding(place)) is not None
     ]
     shown = found
     if len(found) > _MANY:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from merestone.evaluation.experiments.comparability import on_common_questions
 from merestone.evaluation.experiments.comparison import Comparison
-from merestone.evaluation.measures.spans import at
 from merestone.evaluation.report.contents import Report, letter, make_report
 from merestone.evaluation.report.page import page
 from merestone.evaluation.report.sources import gather_sources, require_readable
 from merestone.evaluation.report.svg import require_plots
-from merestone.evaluation.report.views import COVERAGE, FULL, main_view, views
+from merestone.evaluation.report.views import COVERAGE, FULL
 from merestone.evaluation.runs.recording import documents_hash
 from merestone.evaluation.runs.values import Run
 from merestone.evaluation.statistics.contrasts import contrasts_of
@@ -34,8 +35,9 @@ def write_report(
     it may read them; without one the page has neither. ``cuttings`` has by run id the library that
     a run was made in, where it is another one. ``comparison`` is of the same runs; without it they
     are compared here. Raises ``SettingsError`` with code ``extra-missing`` without matplotlib,
-    ``owner-only`` if a run is of more than the reader of ``snapshot`` may see, ``no-runs``, and
-    what writing the file raises.
+    ``owner-only`` if a run is of more than the reader of ``snapshot`` may see, ``no-runs``,
+    ``nothing-to-compare`` if the runs have no question in common, and what writing the file
+    raises.
     """
     report = report_of(runs, snapshot=snapshot, comparison=comparison)
     return write_page(report, path, snapshot=snapshot, cuttings=cuttings)
@@ -74,13 +76,15 @@ def report_of(
     if snapshot is not None:
         require_readable(several, snapshot)
         warnings = _doubts(several, snapshot)
+    limited = on_common_questions(several)
     if comparison is not None:
-        return make_report(several, comparison.contrasts, (*comparison.warnings, *warnings))
+        warnings = (*comparison.warnings, *warnings)
+        return make_report(several, comparison.contrasts, warnings, limited=limited)
+    report = make_report(several, (), warnings, limited=limited)
     if len(several) == 1:
-        return make_report(several, warnings=warnings)
-    main = main_view(several, views(several))
-    contrasts = contrasts_of(several, [at(COVERAGE, main), at(FULL, main)])
-    return make_report(several, contrasts, warnings)
+        return report
+    found = contrasts_of(limited, report.in_main(COVERAGE, FULL))
+    return replace(report, contrasts=tuple(found))
 
 
 def _doubts(runs: Sequence[Run], snapshot: Snapshot) -> tuple[str, ...]:

@@ -44,8 +44,8 @@ def question_key(runs: Sequence[Run]) -> Callable[[QuestionResult], Hashable]:
     and a baseline does not hold them."""
     are_kept = all(any(result.gold for result in run.results) for run in runs)
     if len({run.documents_hash for run in runs}) > 1 or not are_kept:
-        return lambda result: (result.id, result.question)
-    return lambda result: (result.id, result.question, result.match, result.gold)
+        return lambda result: result.key
+    return lambda result: (result.key, result.match, result.gold)
 
 
 def question_changes(before: Run, after: Run, measure: str) -> list[QuestionChange]:

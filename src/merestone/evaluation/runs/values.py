@@ -35,6 +35,10 @@ class Served(NamedTuple):
     score: float | None = None
 
 
+QuestionKey = tuple[str, str]
+"""A question's id and its words: in other words it is another question."""
+
+
 @dataclass(frozen=True, slots=True)
 class QuestionResult:
     """What one question gave."""
@@ -63,6 +67,10 @@ class QuestionResult:
     documents: Mapping[str, float] = field(default_factory=dict)
     """How the documents of the gold rank among those that were found, by ir-measures' names, such
     as ``nDCG@10``; empty without that package."""
+
+    @property
+    def key(self) -> QuestionKey:
+        return self.id, self.question
 
     @property
     def has_answer(self) -> bool:

@@ -8,7 +8,7 @@ from merestone.evaluation.experiments.comparison import Contrast
 from merestone.evaluation.measures.spans import is_smaller_better
 from merestone.evaluation.measures.units import unit_of
 from merestone.evaluation.runs.grouping import groups_of
-from merestone.evaluation.runs.values import QuestionResult, Run, people_first
+from merestone.evaluation.runs.values import QuestionKey, QuestionResult, Run, people_first
 from merestone.evaluation.statistics.intervals import Difference, corrected, difference
 from merestone.evaluation.statistics.verdicts import MARGIN, verdict
 
@@ -89,13 +89,13 @@ def _baseline(pairs: Sequence[tuple[float, float]]) -> float:
     return sum(before for before, _ in pairs) / len(pairs)
 
 
-def _by_question(results: Sequence[QuestionResult]) -> dict[tuple[str, str], QuestionResult]:
-    return {(result.id, result.question): result for result in results}
+def _by_question(results: Sequence[QuestionResult]) -> dict[QuestionKey, QuestionResult]:
+    return {result.key: result for result in results}
 
 
 def _pairs(
-    first: Mapping[tuple[str, str], QuestionResult],
-    second: Mapping[tuple[str, str], QuestionResult],
+    first: Mapping[QuestionKey, QuestionResult],
+    second: Mapping[QuestionKey, QuestionResult],
     measure: str,
 ) -> list[tuple[float, float]]:
     return [
@@ -105,13 +105,13 @@ def _pairs(
     ]
 
 
-def _large_groups(run: Run) -> dict[str, dict[tuple[str, str], QuestionResult]]:
+def _large_groups(run: Run) -> dict[str, dict[QuestionKey, QuestionResult]]:
     """Groups that are neither everything nor the same as one before them."""
     groups: dict[str, list[QuestionResult]] = {}
     for result in run.results:
         for group in groups_of(result):
             groups.setdefault(group, []).append(result)
-    found: dict[str, dict[tuple[str, str], QuestionResult]] = {}
+    found: dict[str, dict[QuestionKey, QuestionResult]] = {}
     for group, members in sorted(groups.items(), reverse=True):
         own = _by_question(members)
         is_new = all(own.keys() != other.keys() for other in found.values())
