@@ -118,6 +118,13 @@ def test_what_is_missing_has_its_default(tmp_path: Path) -> None:
         (evidence(page=0), "page is 0"),
         (evidence(grade=1.5), "grade is 1.5"),
         (evidence(start=True, end=3), "start is True"),
+        (evidence(quote=""), "the quote of a.md is empty"),
+        (evidence(quote=" ", page=2), "the quote of a.md is empty"),
+        ('{"question": "Why?", "question": "How?"}', "the key 'question' stands twice"),
+        (
+            '{"question": "Why?", "evidence": [{"doc": "a.md", "doc": "b.md"}]}',
+            "the key 'doc' stands twice",
+        ),
     ],
 )
 def test_a_bad_line_is_named_with_its_problem(tmp_path: Path, bad: str, problem: str) -> None:
@@ -216,12 +223,38 @@ def test_rows_of_one_id_are_one_question_with_several_pieces_of_evidence(tmp_pat
         ("id,question\na,Why?\na,How?\n", "line 3: the id 'a' has another question in line 2"),
         ("question\nWhy?,b\n", "line 2: the row has more fields"),
         ("question,document,start\nWhy?,a.md,x\n", "line 2: start is 'x'"),
-        ('question\n"Why?\n', "no CSV"),
+        ('question\n"Why?\n', "line 2: it is no CSV"),
+        ('question\n\n"What\nnow?"\n"Why?\n\n', "line 5: it is no CSV"),
+        ('question,document,quote\n"What\nnow?",,words\n', "line 2: the row has a quote"),
+        ('"question\nWhy?\n', "line 1: it is no CSV"),
+        ("", "no column called question"),
+        ("question,document,document\nWhy?,a.md,b.md\n", "two columns are called document"),
+        ("Question,QUESTION\nWhy?,How?\n", "two columns are called question"),
         ("id,question\na,\n", "line 2: the question is empty"),
     ],
 )
 def test_a_bad_row_is_named_with_its_problem(tmp_path: Path, text: str, problem: str) -> None:
     assert problem in refusal(tmp_path, text, "questions.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ('Question,Document,QUOTE,Owner\nWhy?,a.md,"x; y",Ada\n', "q.csv"),
+        ('question;document;quote;Owner\r\nWhy?;a.md;"x; y";Ada\r\n', "q.csv"),
+        ('"question"\tdocument\tquote\tOwner\nWhy?\ta.md\tx; y\tAda\n', "q.csv"),
+        ('Owner;document;quote;"Question"\r\nAda;a.md;"x; y";Why?\r\n', "q.tsv"),
+    ],
+)
+def test_tables_of_spreadsheets_are_read(tmp_path: Path, text: str, name: str) -> None:
+    (question,) = load(tmp_path, text, name)
+    assert (question.question, question.extra) == ("Why?", {"Owner": "Ada"})
+    assert question.evidence == (Evidence("a.md", quote="x; y"),)
+
+
+def test_a_column_is_known_by_its_very_name_first(tmp_path: Path) -> None:
+    (question,) = load(tmp_path, "question,Question\nWhy?,How?\n", "q.csv")
+    assert (question.question, question.extra) == ("Why?", {"Question": "How?"})
 
 
 names = st.text(

@@ -162,10 +162,11 @@ def test_check_finds_what_to_look_at_and_brings_the_rest_up_to_date(shell: Shell
 
 
 def test_import_export_and_list(shell: Shell) -> None:
-    table = "id,question,document,quote\nq,How much?,docs/a.md,40 bar\nr,Who?,b.md,x\n"
+    table = "id,question,document,quote\nq,How much?,a,40 bar\nr,Who?,b.md,x\n"
     (shell.folder / "in.csv").write_text(table)
     found = shell.json("import", "in.csv", "--format", "csv", "--tag", "old", code=1)
     assert found["unmatched"] == {"b.md": 1}
+    assert found["taken_for"] == {"a": ["a.md"]}
     assert found["evidence"] == {"same": 1, "no-document": 1}
     assert shell.questions.by_id("q").evidence[0].doc == "a.md"
     assert [each["id"] for each in shell.json("list", "--tag", "old")] == ["q", "r"]
@@ -188,10 +189,32 @@ def test_an_import_says_what_was_added_replaced_there_already_and_left_out(shell
     code, out, _ = shell(*again, "--matched-only")
     assert code == 0
     assert out.startswith("0 questions added")
-    assert ", 1 replaced, 1 there already.\n1 question left out" in out
+    assert ", 1 replaced, 1 there already.\n" in out
+    assert "1 question left out, of documents that were not matched: s\n" in out
     found = shell.json("import", "in.csv", "--format", "csv", code=1)
     kinds = ("added", "replaced", "unchanged", "left_out")
     assert [found[kind] for kind in kinds] == [1, 0, 2, 0]
+
+
+def test_topics_that_cannot_be_scored_are_told(shell: Shell) -> None:
+    (shell.folder / "topics.tsv").write_text("1\tHow much?\n2\tWho?\n3\tWhen?\n")
+    (shell.folder / "qrels.txt").write_text("1 0 a.md 1\n4 0 a.md 1\n")
+    code, out, _ = shell("questions", "import", "topics.tsv", "--format", "trec")
+    assert code == 0
+    assert out.startswith("1 question added")
+    assert "2 questions left out, without judgements: 2, 3\n" in out
+    assert "1 question left out, judged and not among those asked: 4\n" in out
+    assert "taken for" not in out
+    (shell.folder / "qrels.txt").write_text("1 0 a 1\n")
+    out = shell("questions", "import", "topics.tsv", "--format", "trec")[1]
+    assert "1 name was taken for documents: a for a.md\n" in out
+
+
+def test_a_scope_that_is_no_document_is_never_taken_for_one(shell: Shell) -> None:
+    row = {"id": "q", "question": "How much?", "evidence": [], "scope": ["a.md; x"]}
+    (shell.folder / "in.jsonl").write_text(json.dumps(row))
+    assert shell.json("import", "in.jsonl", "--format", "jsonl", code=1)["taken_for"] == {}
+    assert shell.questions[0].scope == ("a.md; x",)
 
 
 def test_the_whole_answer_of_a_search_is_a_hit_where_it_has_one(shell: Shell) -> None:

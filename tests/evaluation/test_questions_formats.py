@@ -60,12 +60,19 @@ def names(*records: DocumentRecord) -> DocumentNames:
         ("guide/pump.md", "guide/pump.md"),
         ("pump.md", "guide/pump.md"),
         ("pump", "guide/pump.md"),
-        ("pump.txt", "guide/pump.md"),
-        ("corpus/guide/pump.md", "guide/pump.md"),
+        ("pump.txt", None),
+        ("pump.v2", None),
+        ("pump.md; x", None),
+        ("corpus/guide/pump.md", None),
+        ("other:guide/pump.md", None),
+        ("guide/pump", "guide/pump.md"),
         ("./guide\\pump.md", "guide/pump.md"),
         ("guide%2Fpump.md", "guide/pump.md"),
         ("4983", "facts:4983"),
+        ("7", None),
+        ("release-1.2", "release-1.2.md"),
         ("The_great-valve", "x/1.md"),
+        ("settings.json", None),
         ("a.md", None),
         ("two/a.md", "two/a.md"),
         ("ump.md", None),
@@ -79,6 +86,9 @@ def test_a_name_is_matched_to_the_one_document_that_it_can_mean(name: str, id: s
         DocumentRecord("one/a.md"),
         DocumentRecord("two/a.md"),
         DocumentRecord("x/1.md", title="The Great Valve"),
+        DocumentRecord("x/2.md", title="settings.json"),
+        DocumentRecord("facts:7.5"),
+        DocumentRecord("release-1.2.md"),
     )
     assert known.match(name) == id
 
@@ -104,6 +114,8 @@ def test_beir(desk: Desk, tmp_path: Path) -> None:
         ("valve.md", 0),
     ]
     assert found.unmatched == {"none": 1}
+    assert found.taken_for == {"pump": ["guide/pump.md"], "valve": ["valve.md"]}
+    assert found.left_out == {"without judgements": ["c"]}
     assert found.check
     assert found.check.counts == {"same": 3, "no-document": 1}
     (only,) = read(desk, "beir", folder, matched_only=True).questions
@@ -115,9 +127,19 @@ def test_beir(desk: Desk, tmp_path: Path) -> None:
 
 def test_trec_topics_as_lines_and_as_blocks(desk: Desk, tmp_path: Path) -> None:
     folder = tmp_path / "trec"
-    lines(folder / "qrels.txt", "401 0 pump.md 1", "401 0 valve.md -1", "402 0 valve.md 0")
-    lines(folder / "topics.tsv", "401\tWho  built it?", "402\tWhat else?", "403\tAnd?")
-    (question,) = read(desk, "trec", folder).questions
+    judged = ("401 0 pump.md 1", "401 0 valve.md -1", "402 0 valve.md 0", "409 0 valve.md 1")
+    lines(folder / "qrels.txt", *judged, "404 0 valve.md 1")
+    asked = ("401\tWho  built it?", "402\tWhat else?", "403\tAnd?", "404\t ")
+    lines(folder / "topics.tsv", *asked)
+    found = read(desk, "trec", folder)
+    (question,) = found.questions
+    assert found.left_out == {
+        "with no judgement above 0": ["402"],
+        "without judgements": ["403"],
+        "without words": ["404"],
+        "judged and not among those asked": ["409"],
+    }
+    assert found.to_json()["left_out"] == 4
     assert (question.id, question.question) == ("401", "Who built it?")
     assert [(each.doc, each.grade) for each in question.evidence] == [
         ("guide/pump.md", 1),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from merestone.cli.session import amount, indented
@@ -77,21 +77,29 @@ def told_import(found: Import, kept: Merging, target: Path) -> str:
     parts += [f"{kept.replaced:,} replaced"] if kept.replaced else []
     parts += [f"{kept.unchanged:,} there already"] if kept.unchanged else []
     lines = [f"{', '.join(parts)}."]
-    if found.left_out:
-        left = amount(found.left_out, "question")
-        lines.append(f"{left} left out, of documents that were not matched.")
+    lines += [
+        f"{amount(len(ids), 'question')} left out, {reason}: {_first(ids)}"
+        for reason, ids in found.left_out.items()
+    ]
     if found.check:
         lines.append(_summary(found.check))
     if found.unmatched:
-        names = list(found.unmatched)
         lines.append(
-            f"{amount(len(names), 'name')} of documents that the library does not have, or has "
-            f"several of: {', '.join(names[:_NAMES])}{', …' if len(names) > _NAMES else ''}"
+            f"{amount(len(found.unmatched), 'name')} of documents that the library does not have, "
+            f"or has several of: {_first(list(found.unmatched))}"
         )
+    if found.taken_for:
+        pairs = [f"{name} for {id}" for name, ids in found.taken_for.items() for id in ids]
+        were = "name was" if len(found.taken_for) == 1 else "names were"
+        lines.append(f"{len(found.taken_for):,} {were} taken for documents: {_first(pairs)}")
     if found.check and found.check.to_review:
         lines.append("`merestone questions check` shows what to look at.")
     lines += [f"note: {note}" for note in found.notes]
     return "\n".join(lines)
+
+
+def _first(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:_NAMES])}{', …' if len(names) > _NAMES else ''}"
 
 
 def told_suggestion(made: Suggestion) -> str:

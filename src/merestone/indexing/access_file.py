@@ -23,6 +23,7 @@ from merestone.indexing.access_patterns import Pattern, Place, compiled, is_rela
 from merestone.indexing.principals import is_name, is_principal, memberships
 from merestone.indexing.regular_files import open_file
 from merestone.text.hashing import digest
+from merestone.text.strict_json import strict_json
 from merestone.types import JSON, Finding
 
 COPY = "access.json"
@@ -139,7 +140,7 @@ def _keep(data: bytes, copy: Path) -> Finding | None:
 @lru_cache(maxsize=4)
 def _parsed(data: bytes, sources: tuple[str, ...]) -> AccessList:
     try:
-        value = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_object)
+        value = strict_json(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise _IncompleteError(f"it is no JSON that can be read ({error})") from error
     if not isinstance(value, dict) or value.get("complete") is not True:
@@ -152,13 +153,6 @@ def _parsed(data: bytes, sources: tuple[str, ...]) -> AccessList:
         if not is_name(name):
             raise _IncompleteError(f"{name!r} is no name of a group")
     return _Keys(sources).listed(groups, documents)
-
-
-def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        raise ValueError("a key stands twice in one object")
-    return value
 
 
 def _lists(value: JSON, key: str) -> dict[str, tuple[str, ...]]:

@@ -15,6 +15,7 @@ from merestone.evaluation.questions.json_form import (
 from merestone.evaluation.questions.table import TABLE_SUFFIXES, from_table, to_table
 from merestone.evaluation.questions.values import Question
 from merestone.files import write_text
+from merestone.text.strict_json import strict_json
 from merestone.types import JSON, SettingsError
 
 _TOLD = 5
@@ -66,12 +67,13 @@ def _lines(text: str, faults: _Faults) -> Iterator[tuple[int, Question]]:
         if not line.strip():
             continue
         try:
-            yield number, question_from_json(json.loads(line))
+            yield number, question_from_json(strict_json(line))
         except QuestionFormError as fault:
             faults.add(number, fault)
         except (ValueError, RecursionError) as error:
-            problem = f"it is no JSON: {error}"
-            faults.add(number, QuestionFormError(problem, "Write one JSON object on each line."))
+            problem = f"it is no JSON that can be read: {error}"
+            remedy = "Write one JSON object on each line, with each key once."
+            faults.add(number, QuestionFormError(problem, remedy))
 
 
 def _text_of(path: Path) -> str:

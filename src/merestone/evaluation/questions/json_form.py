@@ -102,6 +102,7 @@ def evidence_from_json(value: JSON) -> Evidence:
         extra={key: each for key, each in value.items() if key not in EVIDENCE_KEYS},
     )
     _check_place(evidence)
+    _check_quote(evidence, value)
     _check_span(evidence)
     return evidence
 
@@ -122,6 +123,15 @@ def _check_place(evidence: Evidence) -> None:
             f"in {evidence.doc} the answer stands",
             f"{did_you_mean(strange, open_keys)}Known there: {', '.join(sorted(EVIDENCE_KEYS))}. "
             "If all of the document answers, take the unknown key away.",
+        )
+
+
+def _check_quote(evidence: Evidence, value: Mapping[str, Any]) -> None:
+    """A quote that was to be filled in would pass for all of the document, or of the page."""
+    if evidence.span is None and value.get("quote") is not None and not evidence.quote.strip():
+        raise QuestionFormError(
+            f"the quote of {evidence.doc} is empty",
+            "Quote the words that answer, or leave quote out if all of it answers.",
         )
 
 

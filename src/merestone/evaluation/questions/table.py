@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from merestone.evaluation.questions.json_form import (
@@ -24,6 +24,7 @@ _LISTS = ("scope", "tags", "principals")
 _OF_QUESTION = ("match", *_LISTS, "language", "made")
 _NUMBERS = ("start", "end", "page", "grade")
 _OF_EVIDENCE = (*_NUMBERS, "prefix", "suffix", "version", "coordinates")
+_KNOWN = frozenset({*_FIRST, *_OF_QUESTION, *_OF_EVIDENCE})
 
 _NoteFault = Callable[[int, QuestionFormError], None]
 
@@ -31,26 +32,19 @@ _NoteFault = Callable[[int, QuestionFormError], None]
 def from_table(text: str, suffix: str, note: _NoteFault) -> Iterator[tuple[int, Question]]:
     """Questions, each with the line of its first row. Rows with one id, or without any and with
     one question, are one question with several pieces of evidence."""
-    rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=_delimiter(suffix), strict=True)
-    gathered: dict[str, tuple[int, dict[str, Any]]] = {}
+    rows = _rows_of(text, _delimiter_of(text, suffix), note)
+    line, fields = next(rows, (1, []))
     try:
-        if "question" not in (rows.fieldnames or ()):
-            raise QuestionFormError(
-                "there is no column called question",
-                f"Begin the file with a line such as {','.join(_FIRST)}.",
-            )
-        _check_columns(rows.fieldnames or ())
-        for row in rows:
-            try:
-                _gather(row, rows.line_num, gathered)
-            except QuestionFormError as fault:
-                note(rows.line_num, fault)
+        columns = _columns(fields)
     except QuestionFormError as fault:
-        note(1, fault)
-    except csv.Error as error:
-        note(
-            rows.line_num, QuestionFormError(f"it is no CSV: {error}", "Mend the quotation marks.")
-        )
+        note(line, fault)
+        return
+    gathered: dict[str, tuple[int, dict[str, Any]]] = {}
+    for line, fields in rows:
+        try:
+            _gather(columns, fields, line, gathered)
+        except QuestionFormError as fault:
+            note(line, fault)
     for line, shape in gathered.values():
         try:
             yield line, question_from_json(shape)
@@ -58,14 +52,58 @@ def from_table(text: str, suffix: str, note: _NoteFault) -> Iterator[tuple[int, 
             note(line, fault)
 
 
-def _check_columns(columns: Iterable[str | None]) -> None:
+def _delimiter_of(text: str, suffix: str) -> str:
+    """That of the suffix, or the semicolon or tab that spreadsheets write in some countries, by
+    the first line."""
+    usual = _delimiter(suffix)
+    first = text.lstrip("\r\n").partition("\n")[0]
+    for delimiter in (usual, ",", ";", "\t"):
+        fields = first.lower().split(delimiter)
+        if "question" in (field.strip().strip('"').strip() for field in fields):
+            return delimiter
+    return usual
+
+
+def _rows_of(text: str, delimiter: str, note: _NoteFault) -> Iterator[tuple[int, list[str]]]:
+    """Each row that is not blank, with the line that it begins in."""
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    line = 1
+    try:
+        for fields in rows:
+            if fields:
+                yield line, fields
+            line = rows.line_num + 1
+    except csv.Error as error:
+        note(line, QuestionFormError(f"it is no CSV: {error}", "Mend the quotation marks."))
+
+
+def _columns(fields: list[str]) -> list[str]:
+    """The names of the first line; those of known columns that are not there in lower case are
+    read in any case."""
+    folded = [field.strip().lower() for field in fields]
+    columns = [
+        low if low in _KNOWN and low not in fields else field
+        for field, low in zip(fields, folded, strict=True)
+    ]
+    named = [column for column in columns if column]
+    if "question" not in named:
+        raise QuestionFormError(
+            "there is no column called question",
+            f"Begin the file with a line such as {','.join(_FIRST)}.",
+        )
+    _check_columns(named)
+    return columns
+
+
+def _check_columns(named: list[str]) -> None:
     """A column of answers that is mistyped would leave questions that nothing answers, or that
     whole documents do."""
-    named = [column for column in columns if column]
+    twice = next((column for column in named if named.count(column) > 1), None)
+    if twice:
+        raise QuestionFormError(f"two columns are called {twice}", "Name each column once.")
     of_evidence = {"document", "quote", *_OF_EVIDENCE}
-    known = {*_FIRST, *_OF_QUESTION, *_OF_EVIDENCE}
     for column in named:
-        meant = meant_key(column, known - set(named)) if column not in known else None
+        meant = meant_key(column, _KNOWN - set(named)) if column not in _KNOWN else None
         if meant in of_evidence:
             raise QuestionFormError(
                 f"the column {column!r} means nothing, and there is none called {meant}",
@@ -74,12 +112,15 @@ def _check_columns(columns: Iterable[str | None]) -> None:
 
 
 def _gather(
-    row: Mapping[str | None, Any], line: int, gathered: dict[str, tuple[int, dict[str, Any]]]
+    columns: Sequence[str],
+    fields: Sequence[str],
+    line: int,
+    gathered: dict[str, tuple[int, dict[str, Any]]],
 ) -> None:
     """Add a row to the question that it belongs to."""
-    if None in row:
+    if len(fields) > len(columns):
         raise QuestionFormError("the row has more fields than the first line", "Mend the row.")
-    given = {str(key): value for key, value in row.items() if value}
+    given = {key: value for key, value in zip(columns, fields, strict=False) if value}
     if not given:
         return
     text = given.get("question", "").strip()
@@ -99,8 +140,7 @@ def _gather(
 
 
 def _question_shape(id: str, given: Mapping[str, str]) -> dict[str, Any]:
-    known = {*_FIRST, *_OF_QUESTION, *_OF_EVIDENCE}
-    shape: dict[str, Any] = {key: value for key, value in given.items() if key not in known}
+    shape: dict[str, Any] = {key: value for key, value in given.items() if key not in _KNOWN}
     shape |= {"id": id, "question": given.get("question", "").strip(), "evidence": []}
     for key in _OF_QUESTION:
         if key in given:
@@ -114,8 +154,8 @@ def _question_shape(id: str, given: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _evidence_shape(given: Mapping[str, str]) -> dict[str, JSON]:
-    shape: dict[str, JSON] = {"doc": given["document"], "quote": given.get("quote", "")}
-    for key in _OF_EVIDENCE:
+    shape: dict[str, JSON] = {"doc": given["document"]}
+    for key in ("quote", *_OF_EVIDENCE):
         if key in given:
             shape[key] = given[key]
     for key in _NUMBERS:

@@ -6,26 +6,28 @@ Models", 2021.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from merestone.evaluation.questions.importing.faults import json_lines_of, not_read
-from merestone.evaluation.questions.importing.judgements import judged_question, read_judgements
-from merestone.evaluation.questions.values import Question
+from merestone.evaluation.questions.importing.judgements import judged_questions, read_judgements
+from merestone.evaluation.questions.importing.values import Reading
 from merestone.types import SettingsError
 
 
-def read_beir(path: Path, judgements: Path | None = None) -> list[Question]:
+def read_beir(path: Path, judgements: Path | None = None) -> Reading:
     """Queries that a document answers, with whole documents as evidence. Of several files of
     judgements ``test.tsv`` is taken."""
     grades = read_judgements(judgements or _judgements_in(path))
-    questions = []
-    for number, row in json_lines_of(path / "queries.jsonl"):
+    return judged_questions(_queries(path / "queries.jsonl"), grades)
+
+
+def _queries(path: Path) -> Iterator[tuple[str, str]]:
+    for number, row in json_lines_of(path):
         id, text = str(row.get("_id", "")), row.get("text")
         if not id or not isinstance(text, str):
-            raise not_read(path / "queries.jsonl", f"line {number} has no _id or no text")
-        if any(grades.get(id, {}).values()) and text.strip():
-            questions.append(judged_question(id, text, grades[id]))
-    return questions
+            raise not_read(path, f"line {number} has no _id or no text")
+        yield id, text
 
 
 def _judgements_in(folder: Path) -> Path:

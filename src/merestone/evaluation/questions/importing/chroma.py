@@ -13,10 +13,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from merestone.evaluation.questions.importing.faults import not_read, text_of
+from merestone.evaluation.questions.importing.values import Reading
 from merestone.evaluation.questions.values import Evidence, Question, question_id
 
 
-def read_chroma(path: Path, judgements: Path | None = None) -> list[Question]:
+def read_chroma(path: Path, judgements: Path | None = None) -> Reading:
     """Questions that need all of their excerpts. A folder is asked for ``questions_df.csv``."""
     file = path / "questions_df.csv" if path.is_dir() else path
     rows = csv.DictReader(io.StringIO(text_of(file), newline=""))
@@ -31,7 +32,7 @@ def read_chroma(path: Path, judgements: Path | None = None) -> list[Question]:
                 file, f"line {rows.line_num} has no list of excerpts: {error}"
             ) from error
         questions.setdefault(question.id, question)
-    return list(questions.values())
+    return Reading(list(questions.values()))
 
 
 def _question(row: Mapping[str, str]) -> Question:

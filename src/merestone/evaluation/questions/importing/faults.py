@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from merestone.text.strict_json import strict_json
 from merestone.types import JSON, SettingsError
 
 
@@ -27,9 +27,9 @@ def json_lines_of(path: Path) -> Iterator[tuple[int, dict[str, JSON]]]:
         if not line.strip():
             continue
         try:
-            value = json.loads(line)
+            value = strict_json(line)
         except (ValueError, RecursionError) as error:
-            raise not_read(path, f"line {number} is no JSON: {error}") from error
+            raise not_read(path, f"line {number} is no JSON that can be read: {error}") from error
         if not isinstance(value, dict):
             raise not_read(path, f"line {number} is no object")
         yield number, value

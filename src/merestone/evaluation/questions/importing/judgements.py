@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from merestone.evaluation.questions.importing.faults import not_read, text_of
+from merestone.evaluation.questions.importing.values import Reading
 from merestone.evaluation.questions.values import Evidence, Question
 
 Judgements = Mapping[str, Mapping[str, int]]
@@ -38,7 +39,27 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def judged_question(id: str, text: str, grades: Mapping[str, int]) -> Question:
+def judged_questions(queries: Iterable[tuple[str, str]], judgements: Judgements) -> Reading:
+    """The queries, given by id and text, that a document answers."""
+    questions = []
+    left_out: defaultdict[str, list[str]] = defaultdict(list)
+    strangers = dict.fromkeys(judgements)
+    for id, text in queries:
+        strangers.pop(id, None)
+        if not text.strip():
+            left_out["without words"].append(id)
+        elif id not in judgements:
+            left_out["without judgements"].append(id)
+        elif not any(judgements[id].values()):
+            left_out["with no judgement above 0"].append(id)
+        else:
+            questions.append(_judged_question(id, text, judgements[id]))
+    if strangers:
+        left_out["judged and not among those asked"] = list(strangers)
+    return Reading(questions, left_out)
+
+
+def _judged_question(id: str, text: str, grades: Mapping[str, int]) -> Question:
     """A query that each of its documents answers as a whole."""
     return Question(
         id=id,

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
+from merestone.extraction.media_types import type_by_name
 from merestone.types import DocumentRecord
 
 
@@ -29,21 +30,15 @@ class DocumentNames:
 
     def match(self, name: str) -> str | None:
         """The one document that is meant: that of exactly this id, else the only one whose id ends
-        in the name or whose name ends in the id, with or without the suffix of a file, else the
-        only one of that title."""
+        in the name. A name without the suffix of a known type of file may leave that of the id
+        out, or be a title. A longer path than the id may be of another folder, so it is none."""
         if name in self._ids:
             return name
         for each in dict.fromkeys((name.replace("\\", "/"), unquote(name))):
             bare = each.removeprefix("./").lstrip("/")
-            endings = list(_endings(bare))
-            wholes = [ending for ending in endings if ending in self._ids]
-            choices = (
-                self._by_ending.get(bare),
-                set(wholes[:1]),
-                self._by_stem.get(bare),
-                self._by_stem.get(_stem(bare)),
-                self._by_title.get(_folded(bare)),
-            )
+            choices = [self._by_ending.get(bare)]
+            if _stem(bare) == bare:
+                choices += [self._by_stem.get(bare), self._by_title.get(_folded(bare))]
             for found in choices:
                 if found:
                     return next(iter(found)) if len(found) == 1 else None
@@ -59,8 +54,9 @@ def _endings(id: str) -> Iterator[str]:
 
 
 def _stem(name: str) -> str:
+    """The name without the suffix of a known type of file."""
     path = PurePosixPath(name)
-    return str(path.with_suffix("")) if path.suffix else name
+    return str(path.with_suffix("")) if type_by_name(f"file{path.suffix}") else name
 
 
 def _folded(title: str) -> str:

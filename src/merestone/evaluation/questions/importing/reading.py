@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,11 +17,12 @@ from merestone.evaluation.questions.importing.own import read_own
 from merestone.evaluation.questions.importing.sets import read_set
 from merestone.evaluation.questions.importing.squad import read_squad
 from merestone.evaluation.questions.importing.trec import read_trec
+from merestone.evaluation.questions.importing.values import LeftOut, Reading
 from merestone.evaluation.questions.keys import key_notes
 from merestone.evaluation.questions.values import Question, Questions
 from merestone.types import JSON, SettingsError, Snapshot
 
-FORMATS: Mapping[str, Callable[[Path, Path | None], list[Question]]] = {
+FORMATS: Mapping[str, Callable[[Path, Path | None], Reading]] = {
     "beir": read_beir,
     "trec": read_trec,
     "squad": read_squad,
@@ -31,7 +32,7 @@ FORMATS: Mapping[str, Callable[[Path, Path | None], list[Question]]] = {
     "jsonl": read_own,
 }
 """Readers by the name of their format. Each takes the file or folder and, where judgements can be
-apart, the file of those; documents have the names that they have there."""
+apart, the file of those."""
 
 _FOUND_BY_TEXT = frozenset({"squad"})
 """Formats that name no files: their quotes say which document is meant."""
@@ -47,8 +48,10 @@ class Import:
     evidence are of each."""
     check: QuestionsCheck | None = None
     """Where the evidence was found; ``None`` without a library."""
-    left_out: int = 0
-    """Questions that were read and are not among these, for a document that is not matched."""
+    taken_for: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Names that are not the id of a document, and the ids of those that they were taken for."""
+    left_out: LeftOut = field(default_factory=dict)
+    """Questions of the file that are not among these."""
     notes: tuple[str, ...] = ()
     """What else should be known of them."""
 
@@ -57,7 +60,9 @@ class Import:
             "questions": len(self.questions),
             "evidence": dict(self.check.counts) if self.check else None,
             "unmatched": dict(self.unmatched),
-            "left_out": self.left_out,
+            "taken_for": {name: list(ids) for name, ids in self.taken_for.items()},
+            "left_out": sum(map(len, self.left_out.values())),
+            "left_out_ids": {reason: list(ids) for reason, ids in self.left_out.items()},
             "notes": list(self.notes),
         }
 
@@ -82,27 +87,32 @@ def import_questions(
             f"No format is called {format!r}.",
             f"Known: {', '.join(FORMATS)}.",
         )
-    questions = FORMATS[format](path, judgements)
+    reading = FORMATS[format](path, judgements)
+    left_out = dict(reading.left_out)
     if snapshot is None:
-        return Import(Questions(questions))
-    questions, unmatched = _in_own_names(questions, snapshot, format in _FOUND_BY_TEXT)
-    kept = questions
+        return Import(Questions(reading.questions), left_out=left_out)
+    kept, unmatched, taken_for = _in_own_names(
+        reading.questions, snapshot, format in _FOUND_BY_TEXT
+    )
     if matched_only:
-        kept = [
-            question
-            for question in questions
-            if not any(evidence.doc in unmatched for evidence in question.evidence)
-        ]
+        lost = dict.fromkeys(
+            question.id
+            for question in kept
+            if any(evidence.doc in unmatched for evidence in question.evidence)
+        )
+        kept = [question for question in kept if question.id not in lost]
+        if lost:
+            left_out["of documents that were not matched"] = list(lost)
     check = check_questions(snapshot, kept)
     notes = (*key_notes(kept), *whole_document_notes(snapshot, kept))
-    left_out = len(questions) - len(kept)
-    return Import(check.applied(Questions(kept)), unmatched, check, left_out, notes)
+    return Import(check.applied(Questions(kept)), unmatched, check, taken_for, left_out, notes)
 
 
 def _in_own_names(
     questions: Sequence[Question], snapshot: Snapshot, by_text: bool
-) -> tuple[list[Question], dict[str, int]]:
-    """The questions with the ids of the library's documents, and the names that have none."""
+) -> tuple[list[Question], dict[str, int], dict[str, list[str]]]:
+    """The questions with the ids of the library's documents, the names that have none, and those
+    that are not the ids."""
     names = DocumentNames(snapshot.records())
     given = {evidence.doc for question in questions for evidence in question.evidence}
     ids = {name: names.match(name) for name in given}
@@ -111,6 +121,7 @@ def _in_own_names(
         lost = (e for q in questions for e in q.evidence if ids[e.doc] is None and e.quote)
         found = documents_with(snapshot, {f"{e.prefix}{e.quote}{e.suffix}" for e in lost})
     unmatched: Counter[str] = Counter()
+    taken_for: defaultdict[str, set[str]] = defaultdict(set)
     renamed = []
     for question in questions:
         evidence = []
@@ -118,10 +129,16 @@ def _in_own_names(
             id = ids[each.doc] or found.get(f"{each.prefix}{each.quote}{each.suffix}")
             if id is None:
                 unmatched[each.doc] += 1
+            elif id != each.doc:
+                taken_for[each.doc].add(id)
             evidence.append(replace(each, doc=id or each.doc))
         scope = tuple(names.match(name) or name for name in question.scope)
+        for name, id in zip(question.scope, scope, strict=True):
+            if id != name:
+                taken_for[name].add(id)
         renamed.append(replace(question, evidence=tuple(evidence), scope=scope))
-    return renamed, dict(_sorted(unmatched))
+    told = {name: sorted(ids) for name, ids in sorted(taken_for.items())}
+    return renamed, dict(_sorted(unmatched)), told
 
 
 def _sorted(counts: Counter[str]) -> Iterable[tuple[str, int]]:

@@ -7,14 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from merestone.evaluation.questions.files import read_questions
+from merestone.evaluation.questions.importing.values import Reading
 from merestone.evaluation.questions.values import Question
 
 
-def read_set(path: Path, judgements: Path | None = None) -> list[Question]:
+def read_set(path: Path, judgements: Path | None = None) -> Reading:
     """The questions in coordinates of the source, ``label`` as tag and ``lang`` as language; other
     keys are kept."""
     file = path / "questions.jsonl" if path.is_dir() else path
-    return [_of_source(question) for question in read_questions(file)]
+    return Reading([_of_source(question) for question in read_questions(file)])
 
 
 def _of_source(question: Question) -> Question:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from merestone.evaluation.questions.importing.faults import not_read, text_of
+from merestone.evaluation.questions.importing.values import Reading
 from merestone.evaluation.questions.values import Evidence, Question, question_id
 from merestone.text.sentences import sentence_spans
 from merestone.types import JSON
@@ -24,7 +25,7 @@ class _Answer(NamedTuple):
     start: int
 
 
-def read_squad(path: Path, judgements: Path | None = None) -> list[Question]:
+def read_squad(path: Path, judgements: Path | None = None) -> Reading:
     """Questions with the sentences that hold an answer as evidence, each alone enough. Questions
     marked as impossible have none. Documents go by the article's title."""
     questions: dict[str, Question] = {}
@@ -34,7 +35,7 @@ def read_squad(path: Path, judgements: Path | None = None) -> list[Question]:
             raise not_read(path, f"a row of {title!r} has no question")
         question = _question(title, context, text, row)
         questions.setdefault(question.id, question)
-    return list(questions.values())
+    return Reading(list(questions.values()))
 
 
 def _question(title: str, context: str, text: str, row: Mapping[str, Any]) -> Question:

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from merestone.evaluation.questions.importing.faults import not_read, text_of
-from merestone.evaluation.questions.importing.judgements import judged_question, read_judgements
-from merestone.evaluation.questions.values import Question
+from merestone.evaluation.questions.importing.judgements import judged_questions, read_judgements
+from merestone.evaluation.questions.importing.values import Reading
 from merestone.types import SettingsError
 
 _TOPIC = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)
@@ -20,17 +20,13 @@ _NUMBER = re.compile(r"<num>\s*(?:Number:)?\s*([^\s<]+)", re.IGNORECASE)
 _TITLE = re.compile(r"<title>\s*(?:Topic:)?\s*(.*?)\s*(?=<|\Z)", re.DOTALL | re.IGNORECASE)
 
 
-def read_trec(path: Path, judgements: Path | None = None) -> list[Question]:
+def read_trec(path: Path, judgements: Path | None = None) -> Reading:
     """Topics that a document answers, with whole documents as evidence. ``path`` is the file of
     topics, or a folder with ``topics*`` or ``queries*`` and ``qrels*``."""
     folder = path if path.is_dir() else path.parent
     topics = _one_file(folder, ("topics*", "queries*.tsv")) if path.is_dir() else path
     grades = read_judgements(judgements or _one_file(folder, ("qrels*",)))
-    return [
-        judged_question(id, text, grades[id])
-        for id, text in _topics(topics)
-        if any(grades.get(id, {}).values()) and text.strip()
-    ]
+    return judged_questions(_topics(topics), grades)
 
 
 def _topics(path: Path) -> Iterator[tuple[str, str]]:
