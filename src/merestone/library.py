@@ -381,7 +381,12 @@ class Library:
         self.settings = settings
 
     def _with_access_problem(self, report: SyncReport) -> SyncReport:
-        return replace(report, problems=(*report.problems, *self._access_problem()))
+        problems = self._access_problem()
+        return replace(
+            report,
+            problems=(*report.problems, *problems),
+            retry=report.retry or bool(problems),
+        )
 
     def _access_problem(self) -> tuple[Problem, ...]:
         """What is wrong with the external file of access rules, if anything is."""
@@ -601,6 +606,7 @@ class Library:
                 readers = self._access_of(snapshot, list(snapshot.records()))
                 is_restricted = readers.has_restrictions
                 checked["documents_that_no_rule_names"] = readers.unnamed()
+                findings += readers.idle_rules()
         checked["access_rules"] = is_restricted
         if policy.finding:
             findings.append(policy.finding)

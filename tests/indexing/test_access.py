@@ -521,6 +521,7 @@ def test_an_incomplete_file_is_told_to_the_owner(site: Site) -> None:
     site.configure('[access]\nfile = "acl.json"\n')
     report = site.library.sync()
     assert [problem.code for problem in report.problems] == ["access-file-incomplete"]
+    assert report.retry
     assert site.seen(BOB) == set()
     write(acl, complete=True, documents={"hr/**": [BOB], "open.md": [ALL]})
     assert not site.library.sync().problems
@@ -533,6 +534,30 @@ def test_an_incomplete_file_is_told_to_the_owner(site: Site) -> None:
     assert not site.library.status().problems
     found = site.library.doctor(as_owner=True).findings
     assert "access-file-incomplete" in {finding.code for finding in found}
+
+
+def test_a_rule_that_matches_no_document_is_told(site: Site) -> None:
+    site.library.sync()
+    site.configure(
+        '[access]\nfile = "acl.json"\n[[access.rules]]\nallow = ["public"]\n'
+        '[[access.rules]]\npaths = ["docs/hr/**"]\nallow = ["group:hr"]\n'
+    )
+    site.write(".merestoneignore", "acl.json\n")
+    names: dict[str, list[str]] = {"**": [ALL], "HR": [BOB], "hr": [ALL], "*.pdf": [BOB]}
+    write(site.path / "acl.json", complete=True, documents=names)
+    for report in (site.library.plan(), site.library.sync()):
+        told = [note for note in report.notes if "names no" in note or "matches no" in note]
+        assert len(told) == 1
+        assert told[0].startswith("Rule 2 of access.rules in ")
+        assert "docs/hr/**" in told[0]
+        (keys,) = [note for note in report.notes if "name no document" in note]
+        assert keys.startswith("2 keys of the file of access rules name no document, such as 'HR'")
+    assert not site.library.sync().notes
+    codes = [finding.code for finding in site.library.doctor(as_owner=True).findings]
+    assert codes == ["access-rule-idle"]
+    site.configure(RULES)
+    assert not site.library.sync().notes
+    assert not site.library.doctor(as_owner=True).findings
 
 
 def test_what_looks_at_everything_is_the_owners(site: Site) -> None:

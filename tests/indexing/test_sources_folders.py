@@ -365,3 +365,35 @@ def test_a_document_that_its_source_refuses_is_told_of_once_and_what_passes_each
         assert folder.library.sync().documents["failed"] == 1
     assert folder.library.sync().documents["added"] == 1
     assert set(folder.contents()) == {"a.md"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="times so late cannot be set there")
+def test_a_time_that_64_bits_cannot_hold_is_a_late_time(folder: Folder) -> None:
+    late = 2**63 // 10**9 + 10_000
+    folder.write("a.md", ALPHA)
+    folder.write("b.md", BETA)
+    path = folder.path / "b.md"
+    os.utime(path, (late, late))
+    if path.stat().st_mtime_ns < 2**63:
+        pytest.skip("this file system holds no time so late")
+    assert folder.library.sync().documents["added"] == 2
+    assert folder.library.sync().documents["unchanged"] == 2
+    path.write_text(ALPHA, "utf-8")
+    os.utime(path, (late, late))
+    assert folder.library.sync().documents["changed"] == 1
+
+
+def test_files_that_are_all_empty_now_are_gone(folder: Folder) -> None:
+    for number in range(6):
+        folder.write(f"{number}.md", f"{ALPHA} {number}")
+    folder.library.sync()
+    for number in range(5):
+        folder.write(f"{number}.md", "")
+    refusal = folder.library.plan().refusal
+    assert refusal is not None
+    assert "5 of 6 documents are gone from the sources, 5 of them as empty files" in refusal.message
+    with pytest.raises(SourceError) as caught:
+        folder.library.sync()
+    assert caught.value.code == "large-deletion"
+    assert len(folder.contents()) == 6
+    assert folder.library.sync(allow_deletions=True).documents["changed"] == 5

@@ -530,6 +530,21 @@ def test_a_failure_is_told_once_also_after_the_source_got_times_of_change(base: 
         assert library.sync().documents["added"] == 1
 
 
+@pytest.mark.parametrize("wrong", ['text = "anwser"', 'text = "answer"\nupdated = "changd"'])
+def test_settings_that_no_line_has_anything_for_are_refused(tmp_path: Path, wrong: str) -> None:
+    write_lines(tmp_path / "faq.jsonl", {"id": "a", "answer": "Alpha."}, {"id": "b"})
+    source = '[[sources]]\njsonl = "faq.jsonl"\nkey = "id"\n'
+    settings = tmp_path / "merestone.toml"
+    settings.write_text(f'{source}text = "answer"\n')
+    with open_library(tmp_path) as library:
+        library.sync()
+    settings.write_text(f"{source}{wrong}\n")
+    with open_library(tmp_path) as library:
+        with pytest.raises(SettingsError, match=r"No record of .* has (anwser|changd)"):
+            library.sync()
+        assert set(records(library)) == {"a", "b"}
+
+
 def test_half_a_character_in_a_line_is_no_fault_of_the_source(tmp_path: Path) -> None:
     (tmp_path / "faq.jsonl").write_text(r'{"id": "\ud800", "text": "The \ud800 pump."}')
     (tmp_path / "merestone.toml").write_text(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -88,6 +88,22 @@ class Policy:
             if listed is not None:
                 key, names = listed
                 yield AccessStatement(f"documents[{key!r}] in {self._path}", names)
+
+    def idle_rules(self, documents: Collection[str]) -> list[str]:
+        """The rules that match none of ``documents``, in words."""
+        places = [place for each in documents if (place := place_of(each, self._sources))]
+        return [
+            statement.where
+            for pattern, statement in reversed(self._rules)
+            if not any(pattern.matches(place) for place in places)
+        ]
+
+    def idle_keys(self, documents: Collection[str]) -> list[str]:
+        """The keys of the external file that name none of ``documents``."""
+        if self._file is None or self._file.taken is None:
+            return []
+        places = (place for each in documents if (place := place_of(each, self._sources)))
+        return self._file.taken.idle(places)
 
     def known_members(self) -> frozenset[str]:
         """Everyone who is a member of a group."""

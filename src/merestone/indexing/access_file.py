@@ -12,7 +12,7 @@ read, is not in this form or does not say that it is complete.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -64,6 +64,21 @@ class AccessList:
             if pattern.matches(place):
                 return self.keys[position]
         return self.keys[last] if found else None
+
+    def idle(self, places: Iterable[Place]) -> list[str]:
+        """The keys that name nothing at any of ``places``."""
+        left = dict(enumerate(key for key, _ in self.keys))
+        patterns = dict(self.patterns)
+        for place in places:
+            if not left:
+                break
+            for path in _self_and_folders(place.path):
+                for key in ((place.source, path), (None, path)):
+                    left.pop(self.paths.get(key, -1), None)
+            for position in [each for each in left if each in patterns]:
+                if patterns[position].matches(place):
+                    del left[position]
+        return list(left.values())
 
 
 @dataclass(frozen=True, slots=True)

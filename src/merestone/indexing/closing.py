@@ -13,6 +13,12 @@ _OPENING = (
 )
 
 
+IDLE = (
+    "Paths are those inside the source, as `merestone status --documents` lists them; a rule that "
+    "matches nothing protects nothing."
+)
+
+
 @dataclass(slots=True)
 class AccessTally:
     """Who may read the documents that a run is about, before and after it."""
@@ -74,6 +80,25 @@ def closed_notes(tally: AccessTally, policy: AccessPolicy) -> list[str]:
     else:
         reason = "others say who may read them and nothing names"
     return [_told(closed, count, reason, tally)]
+
+
+def idle_notes(tally: AccessTally, policy: AccessPolicy) -> list[str]:
+    """That rules match no document: whoever wrote them means to protect some."""
+    documents = tally.after
+    if not documents or tally.elsewhere:
+        return []
+    notes = [
+        f"{rule[0].upper()}{rule[1:]} matches no document. {IDLE}"
+        for rule in policy.idle_rules(documents)
+    ]
+    keys = policy.idle_keys(documents)
+    if keys:
+        which = "1 key" if len(keys) == 1 else f"{len(keys):,} keys"
+        notes.append(
+            f"{which} of the file of access rules {'names' if len(keys) == 1 else 'name'} no "
+            f"document, such as {keys[0]!r}."
+        )
+    return notes
 
 
 def _is_unnamed(document: str, allow: Allow, policy: AccessPolicy) -> bool:

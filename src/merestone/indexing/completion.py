@@ -7,14 +7,20 @@ from merestone.indexing.setup import Setup
 from merestone.types import Change, Delete, Touch, Writer
 
 
-def doubt_rules(setup: Setup, writer: Writer) -> None:
-    """Say that documents are about to be judged by other rules than the rest. A run of a part,
-    or one that is interrupted, leaves both; should the former rules come back, what it has
-    opened must not pass for judged by them."""
-    with setup.everything() as answering:
-        judged_by = answering.access_rules() if answering else None
+def doubt_rules(setup: Setup, writer: Writer) -> bool:
+    """Say that documents are about to be judged by other rules than the rest; true if they are.
+    A run of a part, or one that is interrupted, leaves both; should the former rules come back,
+    what it has opened must not pass for judged by them."""
+    judged_by = rules_before(setup)
     if judged_by not in (None, setup.policy.fingerprint):
         writer.note_access_rules(None)
+    return judged_by != setup.policy.fingerprint
+
+
+def rules_before(setup: Setup) -> str | None:
+    """Fingerprint of the rules that all documents were judged by, if it is known."""
+    with setup.everything() as answering:
+        return answering.access_rules() if answering else None
 
 
 def complete(setup: Setup, writer: Writer, run: Run, *, is_whole: bool, allow_losses: bool) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from merestone.embedding.cache import EmbeddingCache
 from merestone.indexing.batches import Batches, wanted_inputs
-from merestone.indexing.closing import closed_notes
-from merestone.indexing.completion import complete, doubt_rules
+from merestone.indexing.closing import closed_notes, idle_notes
+from merestone.indexing.completion import complete, doubt_rules, rules_before
 from merestone.indexing.preparation import Prepared
 from merestone.indexing.resting import Rest
 from merestone.indexing.run import Run
@@ -82,6 +82,8 @@ class Indexer:
             for record, chunks in run.removed:
                 run.remove(record, chunks)
             run.notes += closed_notes(run.access, setup.policy)
+            if rules_before(setup) != setup.policy.fingerprint:
+                run.notes += idle_notes(run.access, setup.policy)
             return replace(run.report(setup.library_version()), refusal=refusal)
 
     def sync(
@@ -127,12 +129,14 @@ class Indexer:
             with setup.everything(target.number) as snapshot:
                 run = survey(setup, paths, pipeline, target, snapshot, full_hash, progress)
             guard_deletions(run.difference, allow_deletions)
-            doubt_rules(setup, writer)
+            has_new_rules = doubt_rules(setup, writer)
             batches = Batches(setup, run, pipeline)
             for batch in batches:
                 batches.store(batch, writer)
             complete(setup, writer, run, is_whole=not paths, allow_losses=allow_deletions)
         run.notes += closed_notes(run.access, setup.policy)
+        if has_new_rules:
+            run.notes += idle_notes(run.access, setup.policy)
         report = run.report(setup.library_version())
         if run.changes or run.notes or self._had_problems_outside():
             summary = _summary(report, run.supply.tally)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from merestone.indexing.access import Policy
+from merestone.indexing.closing import IDLE
 from merestone.indexing.principals import GROUP
 from merestone.types import (
     NOBODY,
@@ -15,6 +16,7 @@ from merestone.types import (
     Allow,
     DocumentAccess,
     DocumentRecord,
+    Finding,
 )
 
 _SYNCED = "what the last sync took down"
@@ -72,6 +74,16 @@ class Readers:
         """How many documents are closed to all but the owner because nothing names them."""
         readable = (record for record in self._records.values() if record.version)
         return sum(map(self._is_unnamed, readable))
+
+    def idle_rules(self) -> list[Finding]:
+        """Rules that match no document: they protect nothing."""
+        documents = [name for name, record in self._records.items() if record.version]
+        return [
+            Finding(
+                "access-rule-idle", None, f"{rule[0].upper()}{rule[1:]} matches no document.", IDLE
+            )
+            for rule in self._policy.idle_rules(documents)
+        ]
 
     def _is_unnamed(self, record: DocumentRecord) -> bool:
         allow = self._today[record.id]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from merestone.indexing.closing import AccessTally
-from merestone.indexing.difference import Difference, compare
+from merestone.indexing.difference import Difference, Todo, compare
 from merestone.indexing.pipeline import Pipeline
 from merestone.indexing.preparation import told_with_version
 from merestone.indexing.run import Run
@@ -151,12 +151,22 @@ def _listings(
 def guard_deletions(difference: Difference, allowed: bool) -> None:
     """Raise ``SourceError`` if more documents are gone than is likely, unless that is allowed."""
     gone = sum(1 for record in difference.removed if record.version)
-    if not allowed and gone > _FEW and gone > _DELETIONS * difference.known:
+    emptied = sum(map(_is_emptied, difference.todo))
+    lost = gone + emptied
+    if not allowed and lost > _FEW and lost > _DELETIONS * difference.known:
+        empty = f", {emptied} of them as empty files" if emptied else ""
         raise SourceError(
             "large-deletion",
-            f"{gone} of {difference.known} documents are gone from the sources.",
+            f"{lost} of {difference.known} documents are gone from the sources{empty}.",
             "If that is right, sync with --allow-deletions; nothing was changed.",
         )
+
+
+def _is_emptied(todo: Todo) -> bool:
+    """True of a file that held something and holds nothing now; other sources may not know sizes
+    before they read."""
+    listed, record = todo.listed, todo.record
+    return bool(record and record.version and record.size and listed.mtime_ns and not listed.size)
 
 
 def _chunk_count(snapshot: Snapshot | None, document: str) -> int:

@@ -33,6 +33,7 @@ from merestone.types import (
     Status,
     Unit,
 )
+from merestone.types.sources import LATEST_NS
 
 Row: TypeAlias = tuple[Any, ...]
 """One row as SQLite takes and gives it."""
@@ -77,7 +78,7 @@ def record_row(record: DocumentRecord, access: int, total: int) -> Row:
         to_sql(record.uri),
         record.source_hash,
         record.pipeline,
-        record.mtime_ns,
+        min(record.mtime_ns, LATEST_NS),
         record.size,
         to_sql(record.stamp),
         record.indexed_at,

@@ -7,7 +7,7 @@ everyone. What a document allows is judged in the store, before anything is rank
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeAlias
 
@@ -113,6 +113,12 @@ class AccessPolicy(Protocol):
         self, document: str, metadata: Mapping[str, JSON]
     ) -> tuple[AccessStatement, ...]:
         """What :meth:`allow` is made of, and where it is written; empty: nothing names it."""
+
+    def idle_rules(self, documents: Collection[str]) -> list[str]:
+        """The rules that match none of ``documents``, in words."""
+
+    def idle_keys(self, documents: Collection[str]) -> list[str]:
+        """The keys of the external file that name none of ``documents``."""
 
     def principals(self, given: Iterable[str]) -> frozenset[str]:
         """``given``, the groups that they are in by today's membership, and ``public``."""

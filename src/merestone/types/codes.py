@@ -20,6 +20,10 @@ CODES: dict[str, str] = {
         "that it is complete. The last complete one goes on; if there never was one, nobody but "
         "the owner may read anything."
     ),
+    "access-rule-idle": (
+        "A rule of access matches no document of today, so that it protects nothing. Its paths are "
+        "those inside the source; the folder of the source is no part of them."
+    ),
     "ambiguous-asker": (
         "A question names principals and asks as the owner at once. Ask as one or the other."
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
 from merestone.types.library import Problem
 from merestone.types.protocols import RawDocument
@@ -51,6 +51,10 @@ class Look:
     """Of one document; a larger one need not be fetched."""
     held: frozenset[str] = frozenset()
     """Ids of the documents that the library has: one that is not among them did not go."""
+
+
+LATEST_NS: Final = 2**63 - 1
+"""The latest time that a library holds, in the year 2262."""
 
 
 @dataclass(frozen=True, slots=True)

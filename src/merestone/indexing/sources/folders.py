@@ -24,6 +24,7 @@ from merestone.types import (
     SourceSettings,
     Status,
 )
+from merestone.types.sources import LATEST_NS
 
 _EXPORT_NAMES = (".jsonl", ".ndjson", ".json")
 _EXPORT_HEAD = re.compile(
@@ -35,8 +36,9 @@ _EXPORT_HEAD_BYTES = 8192
 
 def changed_ns(status: os.stat_result) -> int:
     """When a file was changed last. Whoever restores the time of writing after an edit leaves a
-    trace in the time of the inode's change; on Windows that is the time of its creation."""
-    return max(status.st_mtime_ns, status.st_ctime_ns)
+    trace in the time of the inode's change; on Windows that is the time of its creation. Times
+    after 2262 count as the last one that 64 bits hold."""
+    return min(max(status.st_mtime_ns, status.st_ctime_ns), LATEST_NS)
 
 
 class FolderSource:

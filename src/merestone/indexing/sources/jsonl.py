@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from pathlib import Path
 
 from merestone.indexing.regular_files import open_file
@@ -23,6 +24,7 @@ from merestone.types import (
     Look,
     Problem,
     RawDocument,
+    SettingsError,
     SourceError,
     SourceSettings,
     Status,
@@ -51,19 +53,35 @@ class RecordFileSource:
         documents: list[Listed] = []
         broken: list[int] = []
         nameless: list[int] = []
+        seen: set[str] = set()
         with open_file(self._path) as file:
             for line in record_lines(file, look.max_bytes):
                 fields = object_in(line.data) if line.is_whole else first_members(line.data)
+                if fields is not None and line.is_whole:
+                    seen.update(fields)
                 if fields is None:
                     broken.append(line.number)
                 elif not line.is_whole and self._settings.key not in fields:
                     nameless.append(line.number)
                 elif admitted := records.admit(fields.get(self._settings.key), line.offset):
                     documents.append(self._listed(*admitted, fields, line, look.max_bytes))
+        if seen:
+            self._check_names(seen)
         found = records.whole(documents)
         self._offsets = records.places
         problems = (*self._broken(broken), *self._nameless(nameless, look.max_bytes))
         return Listing(self, found, problems, (self._settings.prefix,) if problems else ())
+
+    def _check_names(self, seen: Set[str]) -> None:
+        """Refuse settings that no record has anything for: each document would be empty."""
+        wanted = [self._settings.text, (self._settings.updated,) if self._settings.updated else ()]
+        for names in wanted:
+            if names and seen.isdisjoint(names):
+                raise SettingsError(
+                    "invalid-query",
+                    f"No record of {self._settings.place} has {' or '.join(names)}.",
+                    f"They have {', '.join(sorted(seen)[:_NAMED])}.",
+                )
 
     def read(self, listed: Listed, max_bytes: int) -> RawDocument:
         offset = self._offsets.get(listed.id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from math import isfinite
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,6 +23,7 @@ from merestone.types import (
     SourceError,
     SourceSettings,
 )
+from merestone.types.sources import LATEST_NS
 
 _TAGS = (
     "ETag",
@@ -183,7 +185,7 @@ def _written(info: Mapping[str, Any]) -> int:
         value = info.get(key)
         if isinstance(value, datetime):
             moment = value if value.tzinfo else value.replace(tzinfo=UTC)
-            return int(moment.timestamp() * 1e9)
+            return min(int(moment.timestamp() * 1e9), LATEST_NS)
         if isinstance(value, int | float) and not isinstance(value, bool):
-            return int(value * 1e9)
+            return min(int(value * 1e9), LATEST_NS) if isfinite(value) else 0
     return 0
