@@ -210,7 +210,6 @@ def test_common_terms_are_left_out_while_three_others_remain(
     store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lexical, "_SMALL", 0)
-    monkeypatch.setattr(lexical, "_LARGE", 0)
     passages: list[tuple[str, ...]] = [("common", "often")] * 10
     passages += [("often", "rare1"), ("rare2",), ("rare3",), *[("other",)] * 27]
     with writing(store) as writer:
@@ -227,7 +226,7 @@ def test_common_terms_are_left_out_while_three_others_remain(
     assert len(found(store, "often", "common", "rare1", "rare2")) == 12
 
 
-def test_common_terms_are_asked_for_where_there_are_too_few_chunks_without_them(
+def test_of_some_documents_common_terms_are_asked_for_where_others_find_too_few(
     store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lexical, "_SMALL", 0)
@@ -235,15 +234,13 @@ def test_common_terms_are_asked_for_where_there_are_too_few_chunks_without_them(
     with writing(store) as writer:
         writer.apply([with_terms("a", *[("common",)] * 10, ("rare1",), ("rare2",), ("rare3",))])
         writer.apply([with_terms("b", ("common", "other"), ("other",))])
+    where = Comparison("document", "=", "a")
     with store.snapshot(OWNER) as snapshot:
-        whole = snapshot.lexical(asked, 99)
-        assert len(whole) == 14
-        assert {hit.number for hit in snapshot.lexical(asked, 3)} == {
-            hit.number for hit in whole[:3]
-        }
-        # Of some documents alone also where the library is large.
-        monkeypatch.setattr(lexical, "_LARGE", 0)
         assert len(snapshot.lexical(asked, 99)) == 3
+        whole = snapshot.lexical(asked, 99, where)
+        assert len(whole) == 13
+        assert whole[:3] == snapshot.lexical(asked, 3, where) == snapshot.lexical(asked, 99)
+        assert whole == sorted(whole, key=lambda hit: -hit.score)
         assert len(snapshot.lexical(asked, 99, Comparison("document", "=", "b"))) == 1
 
 
@@ -281,11 +278,8 @@ def test_hits_are_numbers_with_scores(store: SQLiteStore) -> None:
     assert hit.score > 0
 
 
-def test_counts_that_are_remembered_follow_the_library(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_counts_that_are_remembered_follow_the_library(tmp_path: Path) -> None:
     """A term that becomes common is left out by a store that knew it as rare."""
-    monkeypatch.setattr(lexical, "_LARGE", 0)
     stores = SQLiteStore(tmp_path / "one"), SQLiteStore(tmp_path / "other")
     common = [put(f"c{n}", [f"often also {n} here and"]) for n in range(60)]
     for at, store in enumerate(stores):

@@ -181,7 +181,6 @@ def test_useful_terms_are_the_same_in_memory(
     store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lexical, "_SMALL", 0)
-    monkeypatch.setattr(lexical, "_LARGE", 0)
     passages: list[tuple[str, ...]] = [("common", "often")] * 10
     passages += [("often", "rare1"), ("rare2",), ("rare3",), *[("other",)] * 27]
     with writing(store) as writer:

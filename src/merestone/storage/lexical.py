@@ -26,9 +26,6 @@ _COMMON = 5
 _SMALL = 50
 """Among fewer chunks a term of a few is common already: there none is left out, each may be all
 that a passage has in common with the question."""
-_LARGE = 20_000
-"""Among more chunks, of all documents, those that hold nothing but common terms answer nothing,
-and finding them takes long."""
 _COUNTED = 1000
 """Chunks that hold a term up to which it is counted which of them a reader may see."""
 _REMAINING = 3
@@ -93,9 +90,8 @@ def search(
     """Best ``limit`` chunks that hold any of ``terms``, of the documents of these
     numbers and of the chunks that are ``visible`` (``None``: all are).
 
-    Common terms are left out. Where too few chunks hold the others, those that hold common ones
-    alone follow: in a few documents, or in a small library, these may be all that a passage has
-    in common with the question.
+    Common terms are left out. Where too few chunks of these documents hold the others, those that
+    hold common ones alone follow: they may be all that a passage has in common with the question.
     """
     whole = list(dict.fromkeys(_searched(term) for term in terms if term))
     useful = _useful(connection, generation, whole, remembered.counts)
@@ -103,9 +99,7 @@ def search(
         return []
     place = (connection, generation, limit, permitted, visible, remembered)
     found = _best(useful, *place)
-    if len(found) >= limit or len(useful) == len(whole):
-        return found
-    if permitted is None and _size(connection, generation) > _LARGE:
+    if permitted is None or len(found) >= limit or len(useful) == len(whole):
         return found
     held = {each.number for each in found}
     least = min((each.score for each in found), default=inf)
