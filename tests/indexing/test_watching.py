@@ -406,14 +406,17 @@ def test_hundreds_of_events_are_one_sync(simulation: Simulation) -> None:
     assert [report.documents["added"] for report in simulation.reports] == [0, 150]
 
 
-def test_a_large_deletion_is_told_once_and_the_rest_goes_on(simulation: Simulation) -> None:
+@pytest.mark.parametrize("how", ["gone", "emptied"])
+def test_a_large_deletion_is_told_once_and_the_rest_goes_on(
+    simulation: Simulation, how: str
+) -> None:
     simulation.watch.site = _Site(simulation.library, False, False, lambda _: None)
     paths = [simulation.folder / f"{number}.md" for number in range(10)]
     for path in paths:
         path.write_text(f"# {path.stem}\n\nWords.\n")
     simulation.go(1)
     for path in paths[:5]:
-        path.unlink()
+        path.unlink() if how == "gone" else path.write_text("")
         simulation.event(path)
     simulation.go(20)
     assert [note.code for note in simulation.notes] == ["large-deletion"]
@@ -424,12 +427,12 @@ def test_a_large_deletion_is_told_once_and_the_rest_goes_on(simulation: Simulati
     assert [note.code for note in simulation.notes] == ["large-deletion"]
     assert simulation.reports[-1].documents["changed"] == 1
     assert len(contents(simulation.library)) == 10
-    # Back below the limit, what is still gone is removed.
+    # Back below the limit, what is still gone is removed, and what is empty is.
     for path in paths[:3]:
         path.write_text(f"# {path.stem}\n\nWords.\n")
         simulation.event(path)
     simulation.go(20)
-    assert len(contents(simulation.library)) == 8
+    assert sum(1 for _, chunks in contents(simulation.library).values() if chunks) == 8
 
 
 def test_another_writer_is_waited_for(simulation: Simulation) -> None:

@@ -25,7 +25,7 @@ class Rest:
     wall: Callable[[], int] = time.time_ns
     """The clock that files are dated by, in nanoseconds."""
     keeps_gone: bool = False
-    """Nothing counts as gone, whatever the listing lacks."""
+    """Nothing counts as gone, whatever the listing lacks, nor as emptied."""
     held: set[str] = field(default_factory=set)
     """Paths of files that were held back since :meth:`begin`."""
     _seen: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -45,6 +45,8 @@ class Rest:
         now = self.wall()
         documents = []
         for listed in listing.documents:
+            if self.keeps_gone and not listed.size:
+                continue
             if listed.fault:
                 documents.append(listed)
             elif self._rests(listed, now):
