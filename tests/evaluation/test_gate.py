@@ -132,7 +132,7 @@ def test_equal_configurations_with_noise_seldom_fail() -> None:
 
 
 def test_a_named_question_must_hold() -> None:
-    settings = GateSettings(must_hold=("0", "29"))
+    settings = GateSettings(must_hold=("0", "29", "29"))
     report = judge(made_run(WORSE), None, settings)
     assert report.failures == (
         "Question 29 must hold: 'Question 29?'. The chunk of a.md#0-9 ranks at 7.",

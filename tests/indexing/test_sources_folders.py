@@ -397,3 +397,26 @@ def test_files_that_are_all_empty_now_are_gone(folder: Folder) -> None:
     assert caught.value.code == "large-deletion"
     assert len(folder.contents()) == 6
     assert folder.library.sync(allow_deletions=True).documents["changed"] == 5
+
+
+def test_a_lower_limit_holds_for_files_that_did_not_change_too(
+    folder: Folder, tmp_path: Path
+) -> None:
+    folder.write("a.md", ALPHA)
+    past = 1_600_000_000
+    os.utime(folder.path / "a.md", (past, past))
+    folder.library.sync()
+    with open_library(folder.path, extraction={"max_document_bytes": 20}) as library:
+        report = library.sync()
+        assert [problem.code for problem in report.problems] == ["document-too-large"]
+        assert library.sync().failed_before == 1
+        assert "alpha pump" in str(library.show("a.md")["text"])
+    assert folder.library.sync().documents["failed"] == 0
+    assert folder.library.sync().documents["unchanged"] == 1
+
+
+def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(ALPHA, "utf-8")
+    (tmp_path / "merestone.toml").write_text('[[sources]]\npath = "a.md"\n', "utf-8")
+    with open_library(tmp_path) as library, pytest.raises(SourceError, match="is a file, and no"):
+        library.sync()

@@ -137,13 +137,14 @@ def command(
             tried, tables = _configurations(changes, files, choices, crossed, baseline)
             if not is_tried:
                 tried = list(first_configurations(library.settings))
+            asked = chosen(questions_of(library, directory, file), only)
             if not as_json:
                 _tell_what_is_made(library, tried, as_owner)
             with shown_progress(as_json) as progress:
                 comparison = compare(
                     library,
                     tried,
-                    chosen(questions_of(library, directory, file), only),
+                    asked,
                     k=ks or None,
                     budgets=budgets or None,
                     tokenizer=tokenizer,

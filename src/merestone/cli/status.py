@@ -99,7 +99,9 @@ def _listed(records: Sequence[DocumentRecord]) -> str:
     for record in records:
         facts = [record.media_type, *([record.status] if record.status != Status.OK else [])]
         title = f"  {record.title}" if record.title else ""
-        lines.append(f"{record.id}  ({', '.join(filter(None, facts))}){title}")
+        # A name may hold a line end; a document is one line.
+        name = record.id.replace("\n", "\\n")
+        lines.append(f"{name}  ({', '.join(filter(None, facts))}){title}")
     return "\n".join(lines)
 
 

@@ -120,6 +120,9 @@ class _Comparison:
         source has none, time and size are, and the time is old enough to prove something."""
         if self.full_hash or listed.fault or not record.indexed_at:
             return False
+        if listed.size > self.max_bytes:
+            # By a limit of today.
+            return False
         if listed.stamp or record.stamp:
             return listed.stamp == record.stamp
         if not listed.mtime_ns:

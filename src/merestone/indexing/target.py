@@ -59,10 +59,12 @@ def target_of(
     if next(iter(snapshot.records()), None) is None:
         return Target(identity, answering.number, is_making=False)
     if paths:
+        built, wanted = answering.embedder.name, identity.name
+        other = "other settings of it" if wanted == built else wanted
         raise SettingsError(
             "embedder-changed",
-            f"The library was built with the embedder {answering.embedder.name}, not with "
-            f"{identity.name}, and a sync of a part cannot build the whole anew.",
+            f"The library was built with the embedder {built}, not with {other}, and a sync of a "
+            "part cannot build the whole anew.",
             "Run `merestone sync` without paths; the old vectors answer meanwhile.",
         )
     is_known = making is not None and making.embedder.fingerprint == identity.fingerprint

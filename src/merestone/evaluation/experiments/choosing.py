@@ -154,7 +154,7 @@ def _usable(run: Run, deciding: str) -> list[QuestionResult]:
     if run.results and deciding not in known:
         raise SettingsError(
             "unknown-measure",
-            f"There is no measure {deciding}.",
+            f"No question was scored by {deciding}, which decides.",
             f"There are: {', '.join(known)}.",
         )
     raise SettingsError(

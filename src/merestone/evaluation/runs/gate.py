@@ -129,7 +129,7 @@ def judge(run: Run, baseline: Run | None, settings: GateSettings) -> GateReport:
     ``SettingsError`` with code ``gate-not-comparable`` if no question or measure is common.
     """
     measure = settings.measure or at(_MEASURE, run.main)
-    named = tuple(_named(run, id_) for id_ in settings.must_hold)
+    named = tuple(_named(run, id_) for id_ in dict.fromkeys(settings.must_hold))
     failures = [_not_held(each) for each in named if each.problem]
     names = dict.fromkeys((measure, *(at(beside, run.main) for beside in _BESIDE)))
     if baseline is None:
@@ -211,7 +211,7 @@ def _not_held(named: NamedQuestion) -> str:
     problem = named.problem.removesuffix(".")
     if not named.question:
         return f"Question {named.id} must hold, and {problem}."
-    return f"Question {named.id} must hold: {named.question!r}. {problem[:1].upper()}{problem[1:]}."
+    return f"Question {named.id} must hold: {named.question!r}. {problem}."
 
 
 def _notes(run: Run, baseline: Run, measure: str, common: int) -> list[str]:

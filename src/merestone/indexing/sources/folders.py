@@ -55,9 +55,10 @@ class FolderSource:
     def scan(self, look: Look) -> Listing:
         root = Path(self._settings.path)
         if not root.is_dir():
+            what = "is a file, and no folder" if root.exists() else "does not exist"
             raise SourceError(
                 "path-not-found",
-                f"The source folder {root} does not exist.",
+                f"The source folder {root} {what}.",
                 "Mend the path in merestone.toml; nothing that is stored was touched.",
             )
         walk = _Walk(root, self._settings, look)
