@@ -14,7 +14,11 @@ from merestone.cli.session import amount, answer, json_option, open_library
 @json_option
 @click.pass_obj
 def command(directory: Path, documents: tuple[str, ...], as_json: bool) -> None:
-    """Drop DOCUMENTS from the index, and leave them out until a sync names them."""
+    """Drop DOCUMENTS from the index, and leave them out until a sync names them.
+
+    A file that is renamed is another document, and comes back under its new name; what should
+    stay out belongs into .merestoneignore.
+    """
     with open_library(directory) as library:
         library.remove(documents)
     answer(
