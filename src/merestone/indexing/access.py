@@ -91,7 +91,7 @@ class Policy:
 
     def idle_rules(self, documents: Collection[str]) -> list[str]:
         """The rules that match none of ``documents``, in words."""
-        places = [place for each in documents if (place := place_of(each, self._sources))]
+        places = self._places(documents)
         return [
             statement.where
             for pattern, statement in reversed(self._rules)
@@ -102,8 +102,10 @@ class Policy:
         """The keys of the external file that name none of ``documents``."""
         if self._file is None or self._file.taken is None:
             return []
-        places = (place for each in documents if (place := place_of(each, self._sources)))
-        return self._file.taken.idle(places)
+        return self._file.taken.idle(self._places(documents))
+
+    def _places(self, documents: Iterable[str]) -> list[Place]:
+        return [place for each in documents if (place := place_of(each, self._sources))]
 
     def known_members(self) -> frozenset[str]:
         """Everyone who is a member of a group."""

@@ -87,10 +87,7 @@ def idle_notes(tally: AccessTally, policy: AccessPolicy) -> list[str]:
     documents = tally.after
     if not documents or tally.elsewhere:
         return []
-    notes = [
-        f"{rule[0].upper()}{rule[1:]} matches no document. {IDLE}"
-        for rule in policy.idle_rules(documents)
-    ]
+    notes = [f"{told_idle(rule)} {IDLE}" for rule in policy.idle_rules(documents)]
     keys = policy.idle_keys(documents)
     if keys:
         which = "1 key" if len(keys) == 1 else f"{len(keys):,} keys"
@@ -99,6 +96,11 @@ def idle_notes(tally: AccessTally, policy: AccessPolicy) -> list[str]:
             f"document, such as {keys[0]!r}."
         )
     return notes
+
+
+def told_idle(rule: str) -> str:
+    """A rule, as the policy names it, that matches nothing."""
+    return f"{rule[0].upper()}{rule[1:]} matches no document."
 
 
 def _is_unnamed(document: str, allow: Allow, policy: AccessPolicy) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from merestone.indexing.access import Policy
-from merestone.indexing.closing import IDLE
+from merestone.indexing.closing import IDLE, told_idle
 from merestone.indexing.principals import GROUP
 from merestone.types import (
     NOBODY,
@@ -79,9 +79,7 @@ class Readers:
         """Rules that match no document: they protect nothing."""
         documents = [name for name, record in self._records.items() if record.version]
         return [
-            Finding(
-                "access-rule-idle", None, f"{rule[0].upper()}{rule[1:]} matches no document.", IDLE
-            )
+            Finding("access-rule-idle", None, told_idle(rule), IDLE)
             for rule in self._policy.idle_rules(documents)
         ]
 

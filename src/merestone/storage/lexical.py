@@ -57,6 +57,11 @@ def _searched(term: str) -> str:
     return stored_term(term)
 
 
+def _different(terms: Iterable[str]) -> list[str]:
+    """Each searched term once."""
+    return list(dict.fromkeys(_searched(term) for term in terms if term))
+
+
 def stored_terms(terms: Iterable[str]) -> str:
     """The column ``terms`` of a chunk."""
     return " ".join(stored_term(term) for term in terms if term)
@@ -93,7 +98,7 @@ def search(
     Common terms are left out. Where too few chunks of these documents hold the others, those that
     hold common ones alone follow: they may be all that a passage has in common with the question.
     """
-    whole = list(dict.fromkeys(_searched(term) for term in terms if term))
+    whole = _different(terms)
     useful = _useful(connection, generation, whole, remembered.counts)
     if not useful or limit <= 0:
         return []
@@ -194,7 +199,7 @@ def scores(
     remembered: Remembered,
 ) -> dict[int, float]:
     """Scores of given chunks, as :func:`search` gives them where it leaves common terms out."""
-    whole = list(dict.fromkeys(_searched(term) for term in terms if term))
+    whole = _different(terms)
     wanted = _useful(connection, generation, whole, remembered.counts)
     if not wanted or not numbers:
         return {}

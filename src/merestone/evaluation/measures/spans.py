@@ -34,6 +34,7 @@ from math import log2
 
 from merestone.evaluation.gold.values import GoldSpan
 from merestone.evaluation.measures.coverage import Coverage, Place
+from merestone.evaluation.measures.units import family
 from merestone.evaluation.questions.values import Match
 from merestone.evaluation.runs.values import Served
 
@@ -62,7 +63,7 @@ def at(measure: str, cutoff: int | str) -> str:
 
 def is_smaller_better(name: str) -> bool:
     """True for ``Tokens@5`` and what else is a cost."""
-    return name.partition("@")[0] in _SMALLER_IS_BETTER
+    return family(name) in _SMALLER_IS_BETTER
 
 
 def span_measures(
